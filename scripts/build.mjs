@@ -1,0 +1,53 @@
+// Bundles everything into dist/: the extension (CommonJS, as VS Code loads it), the command line and the runner (ES modules that share
+// chunks, so that a provider's SDK is loaded on first use), and one bundle for each webview.
+import { build, context } from 'esbuild';
+import { cp, mkdir, rm } from 'node:fs/promises';
+import { fileURLToPath } from 'node:url';
+
+const root = fileURLToPath(new URL('..', import.meta.url));
+process.chdir(root);
+const watch = process.argv.includes('--watch');
+const common = { bundle: true, sourcemap: 'linked', sourcesContent: false, minify: !watch, keepNames: true, logLevel: 'warning' };
+
+const targets = [
+  {
+    ...common,
+    entryPoints: { cli: 'src/cli/main.ts', runner: 'src/runner/main.ts' },
+    outdir: 'dist',
+    outExtension: { '.js': '.mjs' },
+    chunkNames: 'chunks/[name]-[hash]',
+    platform: 'node',
+    target: 'node20',
+    format: 'esm',
+    splitting: true,
+    // dockerode's transport loads ssh2 at start; ssh endpoints go through `docker system dial-stdio` instead.
+    alias: { ssh2: './scripts/no-ssh2.cjs' },
+    external: ['cpu-features'],
+    banner: { js: "import { createRequire as __createRequire } from 'node:module'; const require = __createRequire(import.meta.url);" },
+  },
+  {
+    ...common,
+    entryPoints: { extension: 'src/extension/activate.ts' },
+    outdir: 'dist',
+    platform: 'node',
+    target: 'node20',
+    format: 'cjs',
+    external: ['vscode'],
+  },
+  {
+    ...common,
+    entryPoints: { runView: 'webview/runView/main.ts' },
+    outdir: 'dist/webview',
+    platform: 'browser',
+    target: 'chrome124',
+    format: 'esm',
+    loader: { '.ttf': 'file', '.svg': 'file' },
+    assetNames: '[name]',
+  },
+];
+
+await rm('dist', { recursive: true, force: true });
+await mkdir('dist/webview', { recursive: true });
+await cp('node_modules/@vscode/codicons/dist', 'dist/webview/codicons', { recursive: true, filter: (file) => !/\.(html|csv|svg|json|ts)$/.test(file) });
+if (watch) await Promise.all(targets.map(async (target) => (await context(target)).watch()));
+else await Promise.all(targets.map((target) => build(target)));

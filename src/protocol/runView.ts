@@ -1,0 +1,132 @@
+/**
+ * What the run view and the extension say to each other, and what the runner computes for both. Snapshots, not deltas;
+ * ranges, not dumps. Every text that came out of a sandbox (`output`, `cause`, `detail`, artifact names) is hostile.
+ */
+import type { EpisodeRecord, EpisodeStatus, RunRecord } from '../store/records.js';
+
+export type { EpisodeRecord, EpisodeStatus, RewardComponent, RewardProblem, RunRecord, RunState } from '../store/records.js';
+
+/** Statistics of the rewards that exist; all `null` when there are none. */
+export interface RewardStats {
+  readonly scored: number;
+  /** Finished episodes without a reward. */
+  readonly unscored: number;
+  readonly mean: number | null;
+  /** Sample standard deviation (n - 1). */
+  readonly std: number | null;
+  /** Half width of the 95 % interval of the mean. */
+  readonly ci95: number | null;
+  readonly min: number | null;
+  readonly median: number | null;
+  readonly max: number | null;
+}
+
+/** Equal bins from `low` to `high`; the last one includes `high`. */
+export interface Histogram {
+  readonly low: number;
+  readonly high: number;
+  readonly counts: readonly number[];
+}
+
+/** Reward by finish order, at most about 1,000 points. */
+export interface RewardSeries {
+  /** Position in finish order, from 1. */
+  readonly x: readonly number[];
+  readonly reward: readonly (number | null)[];
+  readonly runningMean: readonly (number | null)[];
+}
+
+export interface FailureGroup {
+  readonly code: string;
+  readonly status: EpisodeStatus;
+  readonly count: number;
+  /** Cause of the first one. */
+  readonly example: string;
+}
+
+/** Everything above the table, complete each time. */
+export interface RunSnapshot {
+  readonly run: RunRecord;
+  /** Increases with every change; equal revisions are equal snapshots. */
+  readonly revision: number;
+  readonly finished: number;
+  readonly running: number;
+  readonly counts: Readonly<Record<EpisodeStatus, number>>;
+  readonly stats: RewardStats;
+  readonly histogram: Histogram | null;
+  readonly series: RewardSeries;
+  /** Sums over finished episodes, ms. */
+  readonly time: { readonly restore: number; readonly act: number; readonly score: number; readonly terminate: number };
+  readonly failures: readonly FailureGroup[];
+  readonly episodesPerSecond: number | null;
+  /** Wall time so far or in all, ms. */
+  readonly durationMs: number;
+}
+
+export type SortKey = 'finish' | 'episode' | 'seed' | 'sample' | 'status' | 'reward' | 'steps' | 'time' | 'cause';
+
+export interface RowsQuery {
+  /** Terms separated by blanks, all of which must hold: `status:error`, `cause:timeout`, `seed:17`, `reward<0.1`, `time>2000` (ms), or plain text to find in the cause. */
+  readonly filter: string;
+  readonly sort: SortKey;
+  readonly descending: boolean;
+  /** First row wanted and how many. */
+  readonly start: number;
+  readonly count: number;
+}
+
+export interface Rows {
+  /** Rows that match, of which `rows` is a window. */
+  readonly total: number;
+  readonly start: number;
+  readonly rows: readonly EpisodeRecord[];
+  /** What in the filter could not be understood. */
+  readonly filterError?: string;
+}
+
+export interface OutputText {
+  /** Decoded text with ANSI escapes as the process wrote them; head and tail when it was long. */
+  readonly text: string;
+  /** Bytes that fell between head and tail or were not sent. */
+  readonly dropped: number;
+}
+
+export interface ArtifactInfo {
+  /** Path relative to the episode's artifact folder. */
+  readonly path: string;
+  readonly size: number;
+}
+
+export interface EpisodeDetail {
+  readonly record: EpisodeRecord;
+  readonly stdout: OutputText;
+  readonly stderr: OutputText;
+  readonly verifier?: OutputText;
+  readonly artifacts: readonly ArtifactInfo[];
+}
+
+/** Requests from the webview, answered by the extension: name to parameters and result. */
+export interface RunViewRequests {
+  /** Sent first, when the page is up. */
+  ready: { params: undefined; result: { snapshot: RunSnapshot; trusted: boolean } };
+  snapshot: { params: undefined; result: RunSnapshot };
+  rows: { params: RowsQuery; result: Rows };
+  episode: { params: { episode: number }; result: EpisodeDetail };
+  /** Opens in an editor of VS Code. */
+  open: { params: { episode: number; what: 'stdout' | 'stderr' | 'verifier' | 'record' } | { episode: number; artifact: string }; result: null };
+  action: { params: { action: 'rerun' | 'rerunFailed' | 'resume' | 'cancel' | 'export' | 'reveal' | 'openTemplate' }; result: null };
+}
+
+/** Notifications from the extension to the webview. */
+export interface RunViewNotifications {
+  /** The run changed: ask for what is on screen again. */
+  changed: { revision: number };
+}
+
+export type RunViewRequestName = keyof RunViewRequests;
+
+export type ToExtension = { [K in RunViewRequestName]: { id: number; method: K; params: RunViewRequests[K]['params'] } }[RunViewRequestName];
+export type ToWebview =
+  | { id: number; result: unknown }
+  | { id: number; error: string }
+  | { [K in keyof RunViewNotifications]: { method: K; params: RunViewNotifications[K] } }[keyof RunViewNotifications];

@@ -1,0 +1,203 @@
+/**
+ * The one interface behind which sandboxes live. Every provider implements it and passes
+ * `test/integration/conformance.ts`; everything else in the project knows only this file.
+ */
+import type { Readable } from 'node:stream';
+
+export type NetworkPolicy = 'none' | 'full';
+
+/** How a limit is kept. `none` means that it is not enforced at all, and `doctor` says so. */
+export type LimitMechanism = 'cgroup' | 'rlimit' | 'none';
+
+/** What a provider can do, as data: the engine refuses early with it, and the editor underlines with it. */
+export interface Capabilities {
+  readonly gpu: boolean;
+  readonly filesystemSnapshot: boolean;
+  readonly memorySnapshot: boolean;
+  readonly network: readonly NetworkPolicy[];
+  /** Whether the template's `image` may name a container image. */
+  readonly image: boolean;
+  /** Whether the template's `image` may be a root folder (`./path`). */
+  readonly rootFolder: boolean;
+  readonly dockerfile: boolean;
+  /** Whether setup may install Debian packages. */
+  readonly aptPackages: boolean;
+  /** Longest life of one sandbox in seconds, where the provider sets one. */
+  readonly maxSessionSeconds?: number;
+}
+
+/** Answer of `check()`. Never thrown: a provider that is missing is an ordinary state. */
+export interface Health {
+  readonly ok: boolean;
+  /** One line: what was found, with its version (`Docker 20.10.24 at unix:///var/run/docker.sock`), or what is missing. */
+  readonly summary: string;
+  /** What a person can do about it; present when not ok. */
+  readonly hint?: string;
+  /** Stable name of the reason, for a view to hang an action on. */
+  readonly code?: 'not-installed' | 'not-running' | 'permission' | 'wrong-context' | 'unsupported' | 'error';
+  /** What is in force for each limit; absent when not ok. */
+  readonly limits?: { readonly cpu: LimitMechanism; readonly memory: LimitMechanism; readonly pids: LimitMechanism; readonly disk: LimitMechanism };
+  /** Further lines for `doctor`, as label and text. */
+  readonly details?: Readonly<Record<string, string>>;
+}
+
+export interface GpuRequest {
+  /** Number of devices, or all of them. */
+  readonly count: number | 'all';
+  /** Model substring such as `A100`, where the author asked for one. */
+  readonly model?: string;
+}
+
+/** Upper bounds of one sandbox. Absent means the provider's own bound. */
+export interface Resources {
+  /** Cores; fractions allowed. */
+  readonly cpu?: number;
+  /** Bytes. */
+  readonly memory?: number;
+  readonly pids?: number;
+  /** Bytes that the sandbox may write. */
+  readonly disk?: number;
+  readonly gpu?: GpuRequest;
+}
+
+/** Who a sandbox belongs to: enough for any later process to find and reap it. */
+export interface SandboxLabels {
+  /** `pid:start-time:boot-id` of the owning process, see `src/sandbox/owner.ts`. */
+  readonly owner: string;
+  readonly run?: string;
+  readonly episode?: number;
+  readonly template?: string;
+  readonly digest?: string;
+  /** Milliseconds since the epoch after which anyone may reap it. */
+  readonly expires: number;
+}
+
+export interface SandboxSpec {
+  readonly labels: SandboxLabels;
+  readonly resources: Resources;
+  /** Values here may be secrets: never written to a file, a label, a command line or a log. */
+  readonly env: Readonly<Record<string, string>>;
+  readonly workdir?: string;
+  readonly network: NetworkPolicy;
+  /** Milliseconds after which the sandbox ends by itself, whatever its owner does. */
+  readonly lifetimeMs: number;
+}
+
+/** Where a build starts from. Exactly one is set; none of them means the provider's own default root. */
+export interface BaseImage {
+  /** Reference of a container image, or a root folder if it is absolute (the template's loader resolves `./`). */
+  readonly image?: string;
+  /** Absolute paths. */
+  readonly dockerfile?: { readonly file: string; readonly context: string };
+}
+
+/** A snapshot as the provider knows it. The store keeps it; only the provider that made it reads `ref`. */
+export interface ProviderSnapshot {
+  readonly provider: string;
+  readonly kind: 'filesystem' | 'memory';
+  /** The provider's own name of it: an image id, a folder. */
+  readonly ref: string;
+  readonly sizeBytes: number;
+}
+
+export interface SandboxInfo {
+  readonly id: string;
+  readonly provider: string;
+  readonly labels: SandboxLabels;
+  /** Milliseconds since the epoch. */
+  readonly createdAt: number;
+  readonly state: 'starting' | 'running' | 'exited';
+}
+
+export interface OperationOptions {
+  readonly signal?: AbortSignal;
+  /** Milliseconds until the operation is given up with `OperationTimeout`. Providers have a default for each operation. */
+  readonly timeoutMs?: number;
+}
+
+export interface BuildOptions extends OperationOptions {
+  /** Progress of pulls and image builds, line by line. Text may come from an image build: treat as hostile. */
+  readonly onOutput?: (chunk: Uint8Array) => void;
+}
+
+export interface ExecOptions {
+  readonly cwd?: string;
+  readonly env?: Readonly<Record<string, string>>;
+  readonly stdin?: Readable | Uint8Array | string;
+  /** A deadline kills what runs inside the sandbox, then `exit` rejects with `ExecTimeout`. */
+  readonly timeoutMs?: number;
+  readonly signal?: AbortSignal;
+}
+
+export interface ExitStatus {
+  /** Exit code, 128 + n for signal n, as a shell gives it. */
+  readonly code: number;
+  /** Whether a limit of the sandbox killed the process. */
+  readonly killedBy?: 'memory';
+}
+
+export interface ExecProcess {
+  /** Bytes as the process wrote them. Both streams must be consumed; they apply back-pressure. They end, at the latest, shortly after `exit` settles. */
+  readonly stdout: Readable;
+  readonly stderr: Readable;
+  /** Rejects with `ExecTimeout`, `SandboxLost`, or the signal's reason. */
+  readonly exit: Promise<ExitStatus>;
+}
+
+/**
+ * Files in and out as streams, never a whole file in memory. Paths are absolute paths inside the sandbox.
+ * Links are resolved inside the sandbox, never on the host.
+ */
+export interface SandboxFiles {
+  /** Rejects with `NoSuchFile`; the stream is cut with an error after `maxBytes`. */
+  read(path: string, options?: OperationOptions & { readonly maxBytes?: number }): Promise<Readable>;
+  /** Creates parent folders. `mode` defaults to 0o644. */
+  write(path: string, data: Readable | Uint8Array | string, options?: OperationOptions & { readonly mode?: number }): Promise<void>;
+  /** Recursive; what is not there is a success. */
+  remove(path: string, options?: OperationOptions): Promise<void>;
+  /** Unpacks a tar stream into a folder, which is created. */
+  upload(tar: Readable, directory: string, options?: OperationOptions): Promise<void>;
+  /** A tar stream of all that matches the glob patterns (`*`, `?`, `[]`, `**`), names relative to `/`. Links are sent as links. */
+  download(patterns: readonly string[], options?: OperationOptions): Promise<Readable>;
+}
+
+export interface Sandbox extends AsyncDisposable {
+  readonly id: string;
+  readonly info: SandboxInfo;
+  readonly files: SandboxFiles;
+  /** `['sh', '-c', script]` or any other argument vector that the sandbox has. */
+  exec(argv: readonly string[], options?: ExecOptions): ExecProcess;
+  /** Kills every process inside except the sandbox's own first one, atomically: after it nothing that was running can write. */
+  killAll(options?: OperationOptions): Promise<void>;
+  snapshot(options?: OperationOptions): Promise<ProviderSnapshot>;
+  /** "Already gone" is a success. Resolves when nothing of the sandbox is left. */
+  terminate(options?: OperationOptions): Promise<void>;
+}
+
+export interface Provider {
+  readonly id: string;
+  readonly title: string;
+  readonly capabilities: Capabilities;
+  check(options?: OperationOptions): Promise<Health>;
+  /** Content digest of what a build would start from, for the build's cache key; pulls or builds the image if it must. */
+  resolve(base: BaseImage, options?: BuildOptions): Promise<string>;
+  /** A sandbox to set up and snapshot. It has what a package manager needs; one made by `restore` does not. */
+  create(base: BaseImage, spec: SandboxSpec, options?: BuildOptions): Promise<Sandbox>;
+  restore(snapshot: ProviderSnapshot, spec: SandboxSpec, options?: OperationOptions): Promise<Sandbox>;
+  /** Every sandbox of this project on this provider, whoever owns it, in whatever state its creation died. */
+  list(options?: OperationOptions): Promise<SandboxInfo[]>;
+  /** Ends a sandbox by id. "Already gone" is a success. */
+  terminate(id: string, options?: OperationOptions): Promise<void>;
+  /** Whether the snapshot still exists and can be restored. */
+  hasSnapshot(snapshot: ProviderSnapshot, options?: OperationOptions): Promise<boolean>;
+  removeSnapshot(snapshot: ProviderSnapshot, options?: OperationOptions): Promise<void>;
+  /** Closes connections. Sandboxes are not touched. */
+  close(): Promise<void>;
+}
+
+/** What a provider is made with. */
+export interface ProviderContext {
+  /** Private folder for what the provider keeps on disk (layers, ledgers); created on demand. */
+  readonly stateDir: string;
+  readonly log: (message: string) => void;
+}

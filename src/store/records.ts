@@ -1,0 +1,119 @@
+/**
+ * What lies on disk under `.rlenv/`, as types: the trainer reads the same files. Times are milliseconds since the epoch,
+ * durations milliseconds, sizes bytes. A reward that could not be computed is `null`, never 0.
+ */
+import type { ProviderSnapshot } from '../sandbox/provider.js';
+
+export type EpisodeStatus = 'completed' | 'truncated' | 'error' | 'cancelled';
+export type RunState = 'building' | 'running' | 'done' | 'failed' | 'cancelled' | 'interrupted';
+
+/** Why a reward is `null`. */
+export type RewardProblemCode =
+  | 'missing'
+  | 'empty'
+  | 'not-numeric'
+  | 'not-finite'
+  | 'out-of-range'
+  | 'too-large'
+  | 'conflicting'
+  | 'verifier-failed'
+  | 'timed-out'
+  | 'infrastructure';
+
+export interface RewardProblem {
+  readonly code: RewardProblemCode;
+  /** One sentence for a person; may quote text from a sandbox. */
+  readonly message: string;
+}
+
+export interface RewardComponent {
+  readonly name: string;
+  readonly weight: number;
+  /** `null` with `problem` if it could not be computed. */
+  readonly value: number | null;
+  readonly problem?: RewardProblem;
+  /** What the value was made of (`6 of 8 tests passed`). */
+  readonly detail?: string;
+}
+
+/** A reward, or why there is none. */
+export interface RewardOutcome {
+  /** Sum of weight x value; `null` if any component is. */
+  readonly reward: number | null;
+  readonly components: readonly RewardComponent[];
+  readonly problem?: RewardProblem;
+}
+
+export interface EpisodeTimings {
+  readonly restore: number;
+  readonly act: number;
+  readonly score: number;
+  readonly terminate: number;
+  /** From the first attempt's start to the last one's end, waits between attempts included. */
+  readonly total: number;
+}
+
+/** One line of `episodes.jsonl`: a finished episode. */
+export interface EpisodeRecord extends RewardOutcome {
+  /** From 0; seed index x samples + sample. */
+  readonly episode: number;
+  readonly seed: number;
+  readonly sample: number;
+  readonly status: EpisodeStatus;
+  /** Why it is not `completed`, or why there is no reward: `<code>: <sentence>`. What failures are grouped by is the code. */
+  readonly cause?: string;
+  readonly exitCode?: number;
+  readonly steps: number;
+  readonly attempts: number;
+  readonly startedAt: number;
+  readonly timings: EpisodeTimings;
+  /** Bytes that were written, and how many of them were not kept. */
+  readonly output: { readonly stdout: number; readonly stderr: number; readonly dropped: number };
+  readonly artifacts: number;
+}
+
+export interface SnapshotRecord extends ProviderSnapshot {
+  readonly id: string;
+  readonly template: string;
+  /** Absolute path of the template it was built from. */
+  readonly file: string;
+  /** Digest of all that went into the build, and of each part, so that "stale" can say which part changed. */
+  readonly digest: string;
+  readonly parts: Readonly<Record<string, string>>;
+  readonly createdAt: number;
+  readonly buildMs: number;
+}
+
+/** What a run was asked to do; enough to resume it. */
+export interface RunSpec {
+  /** Absolute path of the template. */
+  readonly file: string;
+  readonly template: string;
+  readonly provider: string;
+  readonly seeds: { readonly first: number; readonly last: number } | { readonly list: readonly number[] };
+  readonly samples: number;
+  readonly concurrency: number;
+  readonly timeoutMs: number;
+  readonly policy: string;
+  /** Episodes to run, if not all: a rerun of the failed ones. */
+  readonly only?: readonly number[];
+}
+
+/** `run.json`. */
+export interface RunRecord extends RunSpec {
+  readonly id: string;
+  /** 1, 2, 3, ... within the workspace, for people. */
+  readonly number: number;
+  readonly state: RunState;
+  /** Why it failed, in one sentence. */
+  readonly error?: string;
+  /** Owner as in the sandboxes' labels: a run whose owner is dead is `interrupted`. */
+  readonly owner: string;
+  readonly createdAt: number;
+  readonly startedAt?: number;
+  readonly finishedAt?: number;
+  /** The template as it was when the run began. */
+  readonly templateDigest: string;
+  readonly snapshot?: { readonly id: string; readonly built: boolean; readonly buildMs: number };
+  readonly total: number;
+}
