@@ -105,10 +105,16 @@ export interface EpisodeDetail {
   readonly artifacts: readonly ArtifactInfo[];
 }
 
+/** What to bring into view: one episode, or the rows that match a filter. */
+export interface RunViewTarget {
+  readonly episode?: number;
+  readonly filter?: string;
+}
+
 /** Requests from the webview, answered by the extension: name to parameters and result. */
 export interface RunViewRequests {
   /** Sent first, when the page is up. */
-  ready: { params: undefined; result: { snapshot: RunSnapshot; trusted: boolean } };
+  ready: { params: undefined; result: { snapshot: RunSnapshot; trusted: boolean; show?: RunViewTarget } };
   snapshot: { params: undefined; result: RunSnapshot };
   rows: { params: RowsQuery; result: Rows };
   episode: { params: { episode: number }; result: EpisodeDetail };
@@ -121,6 +127,8 @@ export interface RunViewRequests {
 export interface RunViewNotifications {
   /** The run changed: ask for what is on screen again. */
   changed: { revision: number };
+  /** Sent when a person asks for something while the page is up already; before that it comes with `ready`. */
+  show: RunViewTarget;
 }
 
 export type RunViewRequestName = keyof RunViewRequests;
