@@ -138,3 +138,11 @@ export type ToWebview =
   | { id: number; result: unknown }
   | { id: number; error: string }
   | { [K in keyof RunViewNotifications]: { method: K; params: RunViewNotifications[K] } }[keyof RunViewNotifications];
+
+/**
+ * What the webview must keep with `setState`, beside whatever else it keeps: the page's `<rl-run-view data-run="...">` as it is. The extension finds
+ * the run again by it after a reload of the window.
+ */
+export interface RunViewState {
+  readonly run: string;
+}
