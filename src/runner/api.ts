@@ -3,9 +3,11 @@
  * parameters. `root` is the workspace folder whose `.rlenv/` is meant, as an absolute path.
  */
 import type { EpisodeDetail, Rows, RowsQuery, RunSnapshot } from '../protocol/runView.js';
-import type { Health, SandboxInfo } from '../sandbox/provider.js';
-import type { RunRecord, SnapshotRecord } from '../store/records.js';
+import type { BuildResult, DoctorReport, RunSummary, TemplateStatus } from '../engine/reports.js';
+import type { SandboxInfo } from '../sandbox/provider.js';
 import type { Problem } from '../template/template.js';
+
+export type { BuildResult, DoctorReport, ProviderReport, RunSummary, TemplateStatus } from '../engine/reports.js';
 
 export interface RunOptions {
   /** How many seeds (0, 1, ...), a range `0..511`, or a comma-separated list; the template's own if absent. */
@@ -17,50 +19,6 @@ export interface RunOptions {
   readonly timeoutMs?: number;
   /** Build even if a snapshot is there. */
   readonly rebuild?: boolean;
-}
-
-export interface ProviderReport extends Health {
-  readonly id: string;
-  readonly title: string;
-}
-
-export interface DoctorReport {
-  readonly version: string;
-  readonly node: string;
-  readonly platform: string;
-  /** What `auto` takes now, and why, in one sentence; absent if nothing answers. */
-  readonly chosen?: { readonly id: string; readonly why: string };
-  readonly providers: readonly ProviderReport[];
-}
-
-export interface TemplateStatus {
-  readonly file: string;
-  readonly name?: string;
-  readonly state: 'invalid' | 'unbuilt' | 'built' | 'stale';
-  /** Which parts changed since the newest snapshot, for `stale`. */
-  readonly changed?: readonly string[];
-  readonly snapshots: readonly SnapshotRecord[];
-  /** The snapshot that a run would use now. */
-  readonly current?: string;
-  readonly problems: readonly Problem[];
-}
-
-/** A run as the tree shows it. */
-export interface RunSummary {
-  readonly run: RunRecord;
-  readonly finished: number;
-  readonly running: number;
-  readonly errors: number;
-  readonly unscored: number;
-  readonly mean: number | null;
-  readonly ci95: number | null;
-  readonly episodesPerSecond: number | null;
-}
-
-export interface BuildResult {
-  readonly snapshot: SnapshotRecord;
-  /** False if it was there already. */
-  readonly built: boolean;
 }
 
 /** Requests: name to parameters and result. */

@@ -51,6 +51,20 @@ export interface EpisodeTimings {
   readonly terminate: number;
   /** From the first attempt's start to the last one's end, waits between attempts included. */
   readonly total: number;
+  /** What came of it, written when it ends, so that a list of runs reads no episodes. */
+  readonly summary?: RunTotals;
+}
+
+/** The figures that stand beside a run in a list. */
+export interface RunTotals {
+  readonly finished: number;
+  readonly errors: number;
+  /** Finished episodes without a reward. */
+  readonly unscored: number;
+  readonly mean: number | null;
+  /** Half width of the 95 % interval of the mean. */
+  readonly ci95: number | null;
+  readonly episodesPerSecond: number | null;
 }
 
 /** One line of `episodes.jsonl`: a finished episode. */
@@ -80,6 +94,8 @@ export interface SnapshotRecord extends ProviderSnapshot {
   /** Digest of all that went into the build, and of each part, so that "stale" can say which part changed. */
   readonly digest: string;
   readonly parts: Readonly<Record<string, string>>;
+  /** Content digest of the base that the build started from. */
+  readonly base: string;
   readonly createdAt: number;
   readonly buildMs: number;
 }
@@ -116,4 +132,18 @@ export interface RunRecord extends RunSpec {
   readonly templateDigest: string;
   readonly snapshot?: { readonly id: string; readonly built: boolean; readonly buildMs: number };
   readonly total: number;
+  /** What came of it, written when it ends, so that a list of runs reads no episodes. */
+  readonly summary?: RunTotals;
+}
+
+/** The figures that stand beside a run in a list. */
+export interface RunTotals {
+  readonly finished: number;
+  readonly errors: number;
+  /** Finished episodes without a reward. */
+  readonly unscored: number;
+  readonly mean: number | null;
+  /** Half width of the 95 % interval of the mean. */
+  readonly ci95: number | null;
+  readonly episodesPerSecond: number | null;
 }

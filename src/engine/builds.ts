@@ -1,0 +1,106 @@
+/** Builds and their snapshots: cached on the digest of all that went in, built once however many ask at the same time. */
+import type { Provider } from '../sandbox/provider.js';
+import { buildSnapshot } from '../rollout/build.js';
+import { readSecrets } from '../rollout/secrets.js';
+import type { SnapshotRecord } from '../store/records.js';
+import type { SnapshotStore } from '../store/snapshotStore.js';
+import { templateDigest } from '../template/digest.js';
+import type { RewardComponentSpec, Template } from '../template/template.js';
+import type { BuildResult } from './reports.js';
+
+export interface BuildRequest {
+  readonly rebuild?: boolean;
+  readonly signal: AbortSignal;
+  /** Output as it comes, without secrets; hostile text. */
+  readonly onOutput?: (text: string) => void;
+}
+
+export const PLATFORM = `${process.platform}-${process.arch}`;
+
+export class Builds {
+  private readonly underway = new Map<string, Promise<BuildResult>>();
+
+  constructor(
+    private readonly snapshots: SnapshotStore,
+    private readonly owner: string,
+  ) {}
+
+  /** Rejects with `BuildFailed`, `MissingSecret` or an infrastructure error; then no snapshot is kept. */
+  async build(template: Template, provider: Provider, request: BuildRequest): Promise<BuildResult> {
+    const onOutput = request.onOutput ?? (() => undefined);
+    const base = await provider.resolve(template.base, { signal: request.signal, onOutput: decoded(onOutput) });
+    const { digest, parts } = await templateDigest(template, { provider: provider.id, platform: PLATFORM, base });
+    const key = `${provider.id} ${digest}`;
+    const other = this.underway.get(key);
+    if (other && !request.rebuild) return other.then(({ snapshot }) => ({ snapshot, built: false }));
+    const build = this.buildOnce(template, provider, { base, digest, parts }, { ...request, onOutput });
+    this.underway.set(key, build);
+    try {
+      return await build;
+    } finally {
+      if (this.underway.get(key) === build) this.underway.delete(key);
+    }
+  }
+
+  private async buildOnce(
+    template: Template,
+    provider: Provider,
+    key: Pick<SnapshotRecord, 'base' | 'digest' | 'parts'>,
+    request: BuildRequest & { onOutput: (text: string) => void },
+  ): Promise<BuildResult> {
+    const known = (await this.snapshots.list()).filter((record) => record.digest === key.digest && record.provider === provider.id);
+    if (!request.rebuild)
+      for (const record of known) if (await provider.hasSnapshot(record, { signal: request.signal })) return { snapshot: record, built: false };
+
+    const started = Date.now();
+    const made = await buildSnapshot(template, {
+      provider,
+      labels: { owner: this.owner, template: template.name, digest: key.digest },
+      secrets: readSecrets(template),
+      signal: request.signal,
+      onOutput: request.onOutput,
+    });
+    const snapshot: SnapshotRecord = {
+      ...made,
+      ...key,
+      id: `${key.digest.slice(0, 8)}-${started.toString(36)}`,
+      template: template.name,
+      file: template.file,
+      createdAt: Date.now(),
+      buildMs: Date.now() - started,
+    };
+    try {
+      await this.snapshots.save(snapshot);
+    } catch (error) {
+      await provider.removeSnapshot(made).catch(() => undefined);
+      throw error;
+    }
+    return { snapshot, built: true };
+  }
+
+  /** Removes the registry's entry and what the provider keeps of it. */
+  async remove(record: SnapshotRecord, provider: Provider): Promise<void> {
+    await provider.removeSnapshot(record);
+    await this.snapshots.remove(record.id);
+  }
+}
+
+/** What a reward's second sandbox is built from: a template of its own, without files. */
+export function scoringTemplate(template: Template, component: Extract<RewardComponentSpec, { type: 'sandbox' }>): Template {
+  const own = component as unknown as { image?: string; dockerfile?: string };
+  return {
+    ...template,
+    name: `${template.name}-scorer`,
+    base: own.dockerfile ? { dockerfile: { file: own.dockerfile, context: template.directory } } : { image: own.image },
+    packages: { apt: [], python: [] },
+    resources: (component.resources ?? {}) as Template['resources'],
+    env: Object.fromEntries(Object.entries(component.env ?? {}).map(([name, value]) => [name, String(value)])),
+    files: [],
+    setup: component.setup,
+  };
+}
+
+function decoded(onOutput: (text: string) => void): (chunk: Uint8Array) => void {
+  const decoder = new TextDecoder();
+  return (chunk) => onOutput(decoder.decode(chunk, { stream: true }));
+}

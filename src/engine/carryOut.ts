@@ -1,0 +1,105 @@
+/** Carries out a run from build to final record. */
+import { runEpisodes } from '../rollout/run.js';
+import { readSecrets } from '../rollout/secrets.js';
+import type { Sandbox } from '../sandbox/provider.js';
+import { EpisodeLog } from '../store/episodeLog.js';
+import type { RunRecord, SnapshotRecord } from '../store/records.js';
+import type { RewardComponentSpec, Template } from '../template/template.js';
+import { scoringTemplate, type BuildRequest } from './builds.js';
+import type { Engine } from './engine.js';
+import { RunCancelled, type LiveRun } from './liveRun.js';
+import type { Choice } from './providers.js';
+import { reap } from './reap.js';
+import { RunReader, totals } from './runReader.js';
+
+/** Never rejects: how it ended is in the record, and the error itself in `live.failure`. */
+export async function carryOut(live: LiveRun, template: Template, choice: Choice, engine: Engine, rebuild: boolean): Promise<RunRecord> {
+  let log: EpisodeLog | undefined;
+  try {
+    await update(live, engine, {});
+    await reap([choice.provider]);
+    const request = { signal: live.signal, onOutput: (text: string) => live.output(text), rebuild };
+    const { snapshot, built } = await engine.builds.build(template, choice.provider, request);
+    const scoring = await prepareScoring(template, request, engine);
+    log = await EpisodeLog.open(engine.layout.episodesFile(live.record.id));
+    const done = await takeInFinished(live, engine);
+    await update(live, engine, {
+      state: 'running',
+      startedAt: Date.now(),
+      templateDigest: snapshot.digest,
+      snapshot: { id: snapshot.id, built, buildMs: built ? snapshot.buildMs : 0 },
+    });
+    await runEpisodes(
+      {
+        run: live.record,
+        template,
+        provider: choice.provider,
+        snapshot,
+        log,
+        done,
+        secrets: readSecrets(template),
+        labels: { owner: engine.owner, run: live.record.id, template: template.name, digest: snapshot.digest },
+        episodeFolder: (episode) => engine.layout.episode(live.record.id, episode),
+        openScoringSandbox: (component, signal) => scoring(component, live.record.id, signal),
+        onStart: () => live.started(),
+        onFinish: (finished) => live.finished(finished),
+      },
+      live.signal,
+    );
+    await finish(live, engine, { state: 'done' });
+  } catch (error) {
+    if (error instanceof RunCancelled || live.signal.aborted) await finish(live, engine, { state: 'cancelled' });
+    else {
+      live.failure = error;
+      await finish(live, engine, { state: 'failed', error: (error as Error).message });
+    }
+  } finally {
+    await log?.close().catch(() => undefined);
+  }
+  return live.record;
+}
+
+async function update(live: LiveRun, engine: Engine, change: Partial<RunRecord>): Promise<void> {
+  live.record = { ...live.record, ...change };
+  await engine.runs.write(live.record);
+  live.changed();
+}
+
+/** A disk that is full must not hide how the run ended: the record in memory says it all the same. */
+async function finish(live: LiveRun, engine: Engine, end: Partial<RunRecord>): Promise<void> {
+  live.running = 0;
+  const record = { ...live.record, ...end, finishedAt: Date.now() };
+  await update(live, engine, { ...record, summary: totals(live.aggregate, record) }).catch(() => live.changed());
+}
+
+/** What a resumed run has already. */
+async function takeInFinished(live: LiveRun, engine: Engine): Promise<Set<number>> {
+  const reader = new RunReader(engine.layout, live.record.id);
+  await reader.refresh();
+  const done = new Set<number>();
+  for (const record of reader.records) {
+    done.add(record.episode);
+    live.aggregate.add(record);
+  }
+  return done;
+}
+
+const SCORING_SLACK_MS = 10 * 60_000;
+
+/** Builds the snapshots of all second sandboxes before the first episode, so that a wrong one is found out early. */
+async function prepareScoring(template: Template, request: BuildRequest, engine: Engine) {
+  const prepared = new Map<RewardComponentSpec, { scorer: Template; snapshot: SnapshotRecord; choice: Choice }>();
+  for (const component of template.reward) {
+    if (component.type !== 'sandbox') continue;
+    const scorer = scoringTemplate(template, component);
+    const choice = await engine.providers.choose(scorer, undefined, undefined, request.signal);
+    const { snapshot } = await engine.builds.build(scorer, choice.provider, request);
+    prepared.set(component, { scorer, choice, snapshot });
+  }
+  return (component: RewardComponentSpec, run: string, signal: AbortSignal): Promise<Sandbox> => {
+    const { scorer, choice, snapshot } = prepared.get(component)!;
+    const lifetimeMs = component.timeout + SCORING_SLACK_MS;
+    const labels = { owner: engine.owner, run, template: scorer.name, digest: snapshot.digest, expires: Date.now() + lifetimeMs };
+    return choice.provider.restore(snapshot, { labels, resources: scorer.resources, env: scorer.env, network: scorer.network.episode, lifetimeMs }, { signal });
+  };
+}

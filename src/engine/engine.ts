@@ -1,0 +1,234 @@
+/**
+ * The one public API over templates, snapshots, runs and sandboxes of one workspace folder. The command line uses it in its own
+ * process, the runner serves it to the extension.
+ */
+import { readFile } from 'node:fs/promises';
+import type { EpisodeDetail, Rows, RowsQuery, RunSnapshot } from '../protocol/runView.js';
+import { readSecrets } from '../rollout/secrets.js';
+import { currentOwner, isOwnerAlive } from '../sandbox/owner.js';
+import type { SandboxInfo } from '../sandbox/provider.js';
+import { Layout } from '../store/layout.js';
+import type { RunRecord } from '../store/records.js';
+import { RunStore } from '../store/runStore.js';
+import { SnapshotStore } from '../store/snapshotStore.js';
+import { loadTemplate } from '../template/load.js';
+import { parseTemplate, type ParsedTemplate } from '../template/parse.js';
+import { seedCount, type SeedSet, type Template } from '../template/template.js';
+import { Builds, type BuildRequest } from './builds.js';
+import { carryOut } from './carryOut.js';
+import { readEpisode } from './episodeDetail.js';
+import { LiveRun, type LiveRunEvents } from './liveRun.js';
+import { Providers, type Choice } from './providers.js';
+import type { BuildResult, RunSummary } from './reports.js';
+import { RunReader, totals } from './runReader.js';
+import { parseSeeds } from './seeds.js';
+
+export const DEFAULT_CONCURRENCY = 64;
+
+/** What may be asked of a run besides its template. */
+export interface RunRequest {
+  readonly seeds?: string;
+  readonly samples?: number;
+  readonly concurrency?: number;
+  readonly provider?: string;
+  readonly timeoutMs?: number;
+  readonly rebuild?: boolean;
+}
+
+export interface EngineOptions {
+  /** The workspace folder. */
+  readonly root: string;
+  readonly log?: (message: string) => void;
+}
+
+export class Engine {
+  readonly layout: Layout;
+  readonly runs: RunStore;
+  readonly snapshots: SnapshotStore;
+  readonly providers: Providers;
+  readonly owner: string;
+  readonly live = new Map<string, LiveRun>();
+  readonly builds: Builds;
+  private readonly readers = new Map<string, RunReader>();
+
+  private constructor(options: EngineOptions, owner: string) {
+    this.owner = owner;
+    this.layout = new Layout(options.root);
+    this.runs = new RunStore(this.layout);
+    this.snapshots = new SnapshotStore(this.layout);
+    this.providers = new Providers(this.layout, options.log ?? (() => undefined));
+    this.builds = new Builds(this.snapshots, owner);
+  }
+
+  static async open(options: EngineOptions): Promise<Engine> {
+    return new Engine(options, await currentOwner());
+  }
+
+  /** Rejects with `TemplateError`, `BuildFailed` or an infrastructure error. */
+  async build(file: string, request: BuildRequest & { provider?: string }): Promise<BuildResult & { choice: Choice }> {
+    const { template, parsed } = await load(file);
+    const choice = await this.providers.choose(template, parsed, request.provider, request.signal);
+    await this.layout.prepare();
+    return { ...(await this.builds.build(template, choice.provider, request)), choice };
+  }
+
+  /**
+   * Begins a run; resolves as soon as it has an id. Rejects, with nothing written, if the template is wrong, a secret is missing or no
+   * provider can be used.
+   */
+  async start(file: string, request: RunRequest = {}, events: LiveRunEvents = {}): Promise<LiveRun> {
+    const { template, parsed } = await load(file);
+    readSecrets(template);
+    const choice = await this.providers.choose(template, parsed, request.provider);
+    const seeds: SeedSet = request.seeds === undefined ? template.episode.seeds : parseSeeds(request.seeds);
+    const samples = positive('samples', request.samples ?? template.episode.samples);
+    const record = await this.runs.create({
+      file: template.file,
+      template: template.name,
+      provider: choice.provider.id,
+      seeds,
+      samples,
+      concurrency: positive('concurrency', request.concurrency ?? DEFAULT_CONCURRENCY),
+      timeoutMs: positive('timeout', request.timeoutMs ?? template.episode.timeoutMs),
+      policy: 'script',
+      state: 'building',
+      owner: this.owner,
+      createdAt: Date.now(),
+      templateDigest: '',
+      total: seedCount(seeds) * samples,
+    });
+    return this.launch(record, template, choice, events, request.rebuild);
+  }
+
+  /** Runs the episodes of an interrupted or cancelled run that are missing. */
+  async resume(name: string, events: LiveRunEvents = {}): Promise<LiveRun> {
+    const record = await this.runs.find(name);
+    if ((await this.withState(record)).state === 'running' || this.live.has(record.id)) throw new Error(`run ${record.id} is still running`);
+    const { template, parsed } = await load(record.file);
+    readSecrets(template);
+    const choice = await this.providers.choose(template, parsed, record.provider);
+    return this.launch({ ...record, owner: this.owner, state: 'building', error: undefined, finishedAt: undefined, summary: undefined }, template, choice, events);
+  }
+
+  /** A new run over the same seeds, or over those episodes that failed or have no reward. */
+  async rerun(name: string, only: 'failed' | undefined, events: LiveRunEvents = {}): Promise<LiveRun> {
+    const old = await this.runs.find(name);
+    const { template, parsed } = await load(old.file);
+    readSecrets(template);
+    let episodes = old.only;
+    if (only === 'failed') {
+      const reader = await this.reader(old.id);
+      episodes = reader.records.filter((record) => record.status === 'error' || record.reward === null).map((record) => record.episode);
+      if (episodes.length === 0) throw new Error(`no episode of run ${old.id} failed`);
+    }
+    const choice = await this.providers.choose(template, parsed, old.provider);
+    const { seeds, samples, concurrency, timeoutMs, policy } = old;
+    const record = await this.runs.create({
+      ...{ seeds, samples, concurrency, timeoutMs, policy, only: episodes },
+      file: template.file,
+      template: template.name,
+      provider: choice.provider.id,
+      state: 'building',
+      owner: this.owner,
+      createdAt: Date.now(),
+      templateDigest: '',
+      total: episodes?.length ?? seedCount(seeds) * samples,
+    });
+    return this.launch(record, template, choice, events);
+  }
+
+  private launch(record: RunRecord, template: Template, choice: Choice, events: LiveRunEvents, rebuild = false): LiveRun {
+    const live = new LiveRun(record, events);
+    this.live.set(record.id, live);
+    live.ended = carryOut(live, template, choice, this, rebuild).finally(() => this.live.delete(record.id));
+    return live;
+  }
+
+  /** Newest first. A run whose owner died is `interrupted`. */
+  async list(): Promise<RunSummary[]> {
+    return Promise.all((await this.runs.list()).map((run) => this.describe(run)));
+  }
+
+  private async describe(stored: RunRecord): Promise<RunSummary> {
+    const live = this.live.get(stored.id);
+    if (live) return { run: live.record, running: live.running, ...totals(live.aggregate, live.record) };
+    const run = await this.withState(stored);
+    if (run.summary) return { run, running: 0, ...run.summary };
+    return { run, running: 0, ...totals((await this.reader(run.id)).aggregate, run) };
+  }
+
+  private async withState(run: RunRecord): Promise<RunRecord> {
+    if (run.state !== 'running' && run.state !== 'building') return run;
+    return this.live.has(run.id) || (run.owner !== this.owner && (await isOwnerAlive(run.owner))) ? run : { ...run, state: 'interrupted' };
+  }
+
+  async snapshot(id: string): Promise<RunSnapshot> {
+    const live = this.live.get(id);
+    const run = live?.record ?? (await this.withState(await this.runs.read(id)));
+    return (await this.reader(id)).snapshot(run, live?.running ?? 0);
+  }
+
+  async rows(id: string, query: RowsQuery): Promise<Rows> {
+    return (await this.reader(id)).rows(query);
+  }
+
+  async episode(id: string, episode: number): Promise<EpisodeDetail> {
+    const record = (await this.reader(id)).records.findLast((each) => each.episode === episode);
+    if (!record) throw new Error(`episode ${episode} of run ${id} is not finished`);
+    return readEpisode(this.layout.episode(id, episode), record);
+  }
+
+  /** Follows a run on disk; the last few that were asked for stay in memory. */
+  async reader(id: string): Promise<RunReader> {
+    let reader = this.readers.get(id);
+    if (!reader) {
+      await this.runs.read(id);
+      reader = new RunReader(this.layout, id);
+    }
+    this.readers.delete(id);
+    this.readers.set(id, reader);
+    if (this.readers.size > READERS_KEPT) this.readers.delete(this.readers.keys().next().value!);
+    await reader.refresh();
+    return reader;
+  }
+
+  /** Cancels the run if it is live, then removes all of it. */
+  async deleteRun(id: string): Promise<void> {
+    await this.live.get(id)?.cancel();
+    const run = await this.withState(await this.runs.read(id));
+    if (run.state === 'running' || run.state === 'building') throw new Error(`run ${id} is running in another process; cancel it there first`);
+    this.readers.delete(id);
+    await this.runs.remove(id);
+  }
+
+  async deleteSnapshot(id: string): Promise<void> {
+    const record = (await this.snapshots.list()).find((each) => each.id === id);
+    if (!record) return;
+    await this.builds.remove(record, await this.providers.get(record.provider));
+  }
+
+  /** Live sandboxes on every provider that answers. */
+  async sandboxes(): Promise<SandboxInfo[]> {
+    const lists = await Promise.all((await this.providers.answering()).map((provider) => provider.list().catch(() => [])));
+    return lists.flat();
+  }
+
+  /** Cancels every run of this process, and waits until no sandbox is left. */
+  async close(): Promise<void> {
+    await Promise.all([...this.live.values()].map((live) => live.cancel()));
+    await this.providers.close();
+  }
+}
+
+const READERS_KEPT = 4;
+
+/** A template and where everything stands in it. */
+async function load(file: string): Promise<{ template: Template; parsed: ParsedTemplate }> {
+  const template = await loadTemplate(file);
+  return { template, parsed: parseTemplate(await readFile(template.file, 'utf8'), template.file) };
+}
+
+function positive(what: string, value: number): number {
+  if (!Number.isSafeInteger(value) || value < 1) throw new Error(`${what} must be a whole number of at least 1, not ${value}`);
+  return value;
+}

@@ -1,0 +1,55 @@
+/** A run's finished episodes as JSONL or CSV, streamed. */
+import { once } from 'node:events';
+import type { Writable } from 'node:stream';
+import { EpisodeReader } from '../store/episodeLog.js';
+import type { Layout } from '../store/layout.js';
+import type { EpisodeRecord } from '../store/records.js';
+
+export type ExportFormat = 'jsonl' | 'csv';
+
+const COLUMNS: readonly [string, (record: EpisodeRecord) => unknown][] = [
+  ['episode', (record) => record.episode],
+  ['seed', (record) => record.seed],
+  ['sample', (record) => record.sample],
+  ['status', (record) => record.status],
+  ['reward', (record) => record.reward],
+  ['steps', (record) => record.steps],
+  ['attempts', (record) => record.attempts],
+  ['exit_code', (record) => record.exitCode],
+  ['restore_ms', (record) => record.timings.restore],
+  ['act_ms', (record) => record.timings.act],
+  ['score_ms', (record) => record.timings.score],
+  ['terminate_ms', (record) => record.timings.terminate],
+  ['total_ms', (record) => record.timings.total],
+  ['cause', (record) => record.cause],
+  ['components', (record) => JSON.stringify(Object.fromEntries(record.components.map(({ name, value }) => [name, value])))],
+];
+
+/** Writes one line for each finished episode, a header first in CSV; returns how many. A missing reward is an empty cell, or `null`. */
+export async function exportRun(layout: Layout, id: string, format: ExportFormat, output: Writable): Promise<number> {
+  let episodes = 0;
+  const lines: string[] = format === 'csv' ? [COLUMNS.map(([name]) => name).join(',')] : [];
+  const reader = new EpisodeReader(layout.episodesFile(id));
+  const records: EpisodeRecord[] = [];
+  await reader.read((record) => records.push(record));
+  for (const record of records) {
+    lines.push(format === 'csv' ? COLUMNS.map(([, cell]) => csvCell(cell(record))).join(',') : JSON.stringify(record));
+    episodes += 1;
+    if (lines.length >= 500) await write(output, lines);
+  }
+  await write(output, lines);
+  return episodes;
+}
+
+async function write(output: Writable, lines: string[]): Promise<void> {
+  if (lines.length && !output.write(lines.join('\n') + '\n')) await once(output, 'drain');
+  lines.length = 0;
+}
+
+/** RFC 4180; a text that a spreadsheet would take for a formula gets a quote in front, since it may come from a sandbox. */
+function csvCell(value: unknown): string {
+  if (value === undefined || value === null) return '';
+  if (typeof value === 'number') return String(value);
+  const text = String(value as string).replace(/^(?=[=+\-@\t\r])/, "'");
+  return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
+}

@@ -1,0 +1,65 @@
+/** A run that this process is carrying out. */
+import { RunAggregate } from '../rollout/summary.js';
+import type { EpisodeRecord, RunRecord } from '../store/records.js';
+
+export interface LiveRunEvents {
+  /** Output of the build, as it comes; hostile text. */
+  readonly onOutput?: (text: string) => void;
+  /** Something changed: an episode began or finished, or the state did. */
+  readonly onChange?: (live: LiveRun) => void;
+  /** An episode is on disk. */
+  readonly onFinish?: (record: EpisodeRecord) => void;
+}
+
+export class LiveRun {
+  readonly aggregate = new RunAggregate();
+  running = 0;
+  private readonly controller = new AbortController();
+  /** What made it fail, with its type. */
+  failure: unknown;
+  /** Resolves with the final record, never rejects: how it ended is in `state` and `error`. */
+  ended!: Promise<RunRecord>;
+
+  constructor(
+    public record: RunRecord,
+    private readonly events: LiveRunEvents,
+  ) {}
+
+  get signal(): AbortSignal {
+    return this.controller.signal;
+  }
+
+  /** Ends what runs, keeps what is finished. Resolves when no sandbox is left. */
+  async cancel(): Promise<void> {
+    this.controller.abort(new RunCancelled());
+    await this.ended;
+  }
+
+  output(text: string): void {
+    this.events.onOutput?.(text);
+  }
+
+  changed(): void {
+    this.events.onChange?.(this);
+  }
+
+  started(): void {
+    this.running += 1;
+    this.changed();
+  }
+
+  finished(record: EpisodeRecord): void {
+    this.running -= 1;
+    this.aggregate.add(record);
+    this.events.onFinish?.(record);
+    this.changed();
+  }
+}
+
+/** The reason of the signal when a person cancels. */
+export class RunCancelled extends Error {
+  constructor() {
+    super('the run was cancelled');
+    this.name = 'RunCancelled';
+  }
+}

@@ -1,0 +1,26 @@
+/** Ends what a dead process left behind, or what outlived its time. */
+import { isOwnerAlive } from '../sandbox/owner.js';
+import type { Provider, SandboxInfo } from '../sandbox/provider.js';
+
+const REAP_TIMEOUT_MS = 60_000;
+
+/** Returns what was ended. A provider that does not answer is passed over: there is a next time. */
+export async function reap(providers: readonly Provider[], now = Date.now()): Promise<SandboxInfo[]> {
+  const ended: SandboxInfo[] = [];
+  const alive = new Map<string, Promise<boolean>>();
+  const isAlive = (owner: string) => {
+    if (!alive.has(owner)) alive.set(owner, isOwnerAlive(owner));
+    return alive.get(owner)!;
+  };
+  for (const provider of providers) {
+    const found = await provider.list({ timeoutMs: REAP_TIMEOUT_MS }).catch(() => []);
+    for (const sandbox of found) {
+      if (sandbox.labels.expires > now && (await isAlive(sandbox.labels.owner))) continue;
+      await provider.terminate(sandbox.id, { timeoutMs: REAP_TIMEOUT_MS }).then(
+        () => ended.push(sandbox),
+        () => undefined,
+      );
+    }
+  }
+  return ended;
+}

@@ -1,0 +1,102 @@
+/** Build: a sandbox from the base image, set up, snapshotted. Nothing is kept of one that fails. */
+import { BuildFailed, ExecTimeout } from '../sandbox/errors.js';
+import { packDirectory } from '../sandbox/archive.js';
+import type { Provider, ProviderSnapshot, Sandbox, SandboxLabels } from '../sandbox/provider.js';
+import type { SetupStep, Template } from '../template/template.js';
+import { Redactor } from './secrets.js';
+import { OutputCapture, consume } from './output.js';
+import { discard } from './teardown.js';
+
+const STEP_TIMEOUT_MS = 30 * 60_000;
+const BUILD_LIFETIME_MS = 6 * 3_600_000;
+
+export interface BuildContext {
+  readonly provider: Provider;
+  readonly labels: Omit<SandboxLabels, 'expires'>;
+  readonly secrets: Readonly<Record<string, string>>;
+  readonly signal: AbortSignal;
+  /** Decoded output of the image build and of setup, as it comes, without secrets. Hostile text. */
+  readonly onOutput: (text: string) => void;
+}
+
+/** What a build needs of a template; a scoring sandbox of a reward has the same. */
+export type Buildable = Pick<Template, 'name' | 'base' | 'packages' | 'files' | 'env' | 'resources' | 'network' | 'setup'>;
+
+/** Rejects with `BuildFailed` where the template is at fault, and with infrastructure errors as they are. */
+export async function buildSnapshot(template: Buildable, context: BuildContext): Promise<ProviderSnapshot> {
+  const { provider, signal } = context;
+  const decoder = new TextDecoder();
+  const sandbox = await provider.create(
+    template.base,
+    {
+      labels: { ...context.labels, expires: Date.now() + BUILD_LIFETIME_MS },
+      resources: template.resources,
+      env: { ...template.env, ...context.secrets },
+      network: template.network.setup,
+      lifetimeMs: BUILD_LIFETIME_MS,
+    },
+    { signal, onOutput: (chunk) => context.onOutput(decoder.decode(chunk, { stream: true })) },
+  );
+  try {
+    const builder = new Builder(sandbox, context);
+    await builder.copyFiles(template.files);
+    await builder.installPackages(template.packages);
+    for (const [index, step] of template.setup.entries()) await builder.step(step, `setup step ${index + 1}`);
+    await sandbox.killAll({ signal });
+    return await sandbox.snapshot({ signal });
+  } finally {
+    await discard(sandbox);
+  }
+}
+
+class Builder {
+  private readonly redactor: Redactor;
+
+  constructor(
+    private readonly sandbox: Sandbox,
+    private readonly context: BuildContext,
+  ) {
+    this.redactor = new Redactor(context.secrets);
+  }
+
+  async copyFiles(files: Template['files']): Promise<void> {
+    for (const { from, to } of files) await this.sandbox.files.upload(packDirectory(from), to, { signal: this.context.signal });
+  }
+
+  async installPackages({ apt, python }: Template['packages']): Promise<void> {
+    if (apt.length) {
+      await this.run(['apt-get', 'update', '-q'], 'apt-get update');
+      await this.run(['apt-get', 'install', '-q', '-y', '--no-install-recommends', ...apt], 'installing apt packages', { DEBIAN_FRONTEND: 'noninteractive' });
+    }
+    if (python.length) {
+      const pip = ['python3', '-m', 'pip', 'install', '--no-cache-dir', '--disable-pip-version-check', ...python];
+      // Debian marks its Python as managed by apt; inside a sandbox there is nothing to protect.
+      await this.run(pip, 'installing python packages', { PIP_BREAK_SYSTEM_PACKAGES: '1', PIP_ROOT_USER_ACTION: 'ignore' });
+    }
+  }
+
+  step(step: SetupStep, what: string): Promise<void> {
+    const argv = 'run' in step ? ['sh', '-e', '-c', step.run] : ['python3', '-c', step.python];
+    return this.run(argv, what, {}, step.timeout);
+  }
+
+  private async run(argv: readonly string[], what: string, env: Record<string, string> = {}, timeoutMs = STEP_TIMEOUT_MS): Promise<void> {
+    const { signal, onOutput } = this.context;
+    const output = new OutputCapture();
+    const child = this.sandbox.exec(argv, { env, timeoutMs, signal });
+    const decoders = [new TextDecoder(), new TextDecoder()];
+    const drained = [child.stdout, child.stderr].map((stream, index) => {
+      const clean = this.redactor.clean(stream);
+      clean.on('data', (chunk: Uint8Array) => onOutput(decoders[index]!.decode(chunk, { stream: true })));
+      return consume(clean, output);
+    });
+    try {
+      const { code, killedBy } = await child.exit;
+      await Promise.all(drained);
+      if (code !== 0) throw new BuildFailed(`${what} ended with exit code ${code}${killedBy ? `, killed for its ${killedBy}` : ''}`, output.text());
+    } catch (error) {
+      if (error instanceof ExecTimeout) throw new BuildFailed(`${what}: ${error.message}`, output.text(), { cause: error });
+      throw error;
+    }
+  }
+}
