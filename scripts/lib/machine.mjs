@@ -1,0 +1,58 @@
+// What suites need of the machine: each thing is set up once, on first need, and the answer says why it cannot be had.
+import { execPath } from 'node:process';
+import { ensureBrowser } from '../setup/browser.mjs';
+import { ensureBubblewrap } from '../setup/bubblewrap.mjs';
+import { ensureVsCode } from '../setup/vscode.mjs';
+import { run } from './command.mjs';
+import { findProgram } from './find.mjs';
+
+const isRoot = () => process.getuid?.() === 0;
+
+export class Machine {
+  /** Environment of every suite. */
+  env = {};
+  #answers = new Map();
+  #docker;
+
+  #setups = {
+    root: async () => (isRoot() ? undefined : 'needs root'),
+    bubblewrap: async () => ((await ensureBubblewrap()) ? undefined : process.platform === 'linux' ? 'bubblewrap is not installed' : 'bubblewrap is for Linux'),
+    ordinaryUser: () => this.#checkOrdinaryUser(),
+    docker: () => this.#startDocker(),
+    sandboxes: async () => {
+      const reasons = [await this.need('bubblewrap'), await this.need('docker')];
+      return reasons.every(Boolean) ? reasons.join('; ') : undefined;
+    },
+    browser: async () => ((await ensureBrowser()) ? undefined : 'no Chromium, Chrome or Edge is installed'),
+    vscode: async () => (await ensureVsCode()).missing,
+  };
+
+  /**
+   * Sets one thing up.
+   * @returns {Promise<string | undefined>} why it cannot be had, in one line
+   */
+  need(name) {
+    if (!this.#answers.has(name)) this.#answers.set(name, this.#setups[name]().catch((error) => `${name} could not be set up: ${error.message}`));
+    return this.#answers.get(name);
+  }
+
+  /** Ends what was started. */
+  async close() {
+    await this.#docker?.stop();
+  }
+
+  /** Root lends its clone to `nobody`; anyone else is ordinary already. */
+  async #checkOrdinaryUser() {
+    if (!isRoot()) return undefined;
+    if (!(await findProgram('setpriv')) || !(await findProgram('unshare'))) return 'setpriv and unshare are not installed';
+    const { code } = await run('setpriv', ['--reuid=65534', '--regid=65534', '--clear-groups', execPath, '--version'], { cwd: '/', allowFailure: true });
+    return code === 0 ? undefined : `an ordinary user cannot run ${execPath}`;
+  }
+
+  async #startDocker() {
+    const { ensureDocker } = await import('../setup/docker.mjs');
+    this.#docker = await ensureDocker();
+    Object.assign(this.env, this.#docker.env);
+    return this.#docker.missing;
+  }
+}

@@ -1,0 +1,48 @@
+// The suites of `npm test`, in the order in which they run.
+import { readdir } from 'node:fs/promises';
+import { join, sep } from 'node:path';
+
+const minutes = (count) => count * 60_000;
+
+/** Test files below a folder whose names `matches` accepts, relative to the root. */
+async function testFiles(folder, matches = () => true) {
+  const names = await readdir(join('test', folder), { recursive: true }).catch(() => []);
+  return names
+    .filter((name) => name.endsWith('.test.ts') && matches(name))
+    .map((name) => ['test', folder, ...name.split(sep)].join('/'))
+    .sort();
+}
+
+const integration = (prefix) => () => testFiles('integration', (name) => name.startsWith(prefix));
+
+/**
+ * @typedef {object} Suite
+ * @property {string} name as on the command line
+ * @property {number} timeoutMs
+ * @property {readonly string[]} needs what must be installed for it, see machine.mjs
+ * @property {readonly string[]} [command] a check that passes or fails as a whole: script of an npm package, then arguments
+ * @property {() => Promise<string[]>} [files] mocha's files
+ * @property {string} [runner] what runs the files in place of mocha
+ * @property {'ordinary'} [user] not as root
+ */
+
+/** @type {readonly Suite[]} */
+export const SUITES = [
+  { name: 'typecheck', needs: [], timeoutMs: minutes(5), command: ['typescript/bin/tsc', '--noEmit'] },
+  { name: 'lint', needs: [], timeoutMs: minutes(8), command: ['eslint/bin/eslint.js', '.'] },
+  { name: 'unit', needs: [], timeoutMs: minutes(5), files: () => testFiles('unit') },
+  { name: 'bubblewrap', needs: ['root', 'bubblewrap'], timeoutMs: minutes(8), files: integration('bubblewrap') },
+  { name: 'bubblewrap-user', needs: ['bubblewrap', 'ordinaryUser'], timeoutMs: minutes(8), files: integration('bubblewrap'), user: 'ordinary' },
+  { name: 'docker', needs: ['docker'], timeoutMs: minutes(10), files: integration('docker') },
+  {
+    name: 'integration',
+    needs: ['sandboxes'],
+    timeoutMs: minutes(10),
+    files: () => testFiles('integration', (name) => !/^(bubblewrap|docker)/.test(name)),
+  },
+  { name: 'cli', needs: ['sandboxes'], timeoutMs: minutes(10), files: () => testFiles('cli') },
+  { name: 'webview', needs: ['browser'], timeoutMs: minutes(5), files: () => testFiles('webview') },
+  { name: 'extension', needs: ['sandboxes', 'vscode', 'browser'], timeoutMs: minutes(8), files: () => testFiles('extension'), runner: 'test/support/extensionSuite.ts' },
+  { name: 'e2e', needs: ['sandboxes', 'vscode', 'browser'], timeoutMs: minutes(10), files: () => testFiles('e2e', (name) => name !== 'vsix.test.ts') },
+  { name: 'vsix', needs: ['sandboxes', 'vscode', 'browser'], timeoutMs: minutes(5), files: () => testFiles('e2e', (name) => name === 'vsix.test.ts') },
+];

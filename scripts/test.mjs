@@ -1,0 +1,101 @@
+// `npm test`: installs what suites need and may be installed, builds, runs the suites, and counts. Names of suites pick some of them;
+// `--grep PATTERN` picks tests. The last line is always `N passed, N failed, N skipped`; the exit code is 1 if any failed.
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { execPath } from 'node:process';
+import { fileURLToPath } from 'node:url';
+import { parseArgs } from 'node:util';
+import { killGroups, run } from './lib/command.mjs';
+import { Machine } from './lib/machine.mjs';
+import { runSuite } from './lib/runSuite.mjs';
+import { seconds, StepFailed } from './lib/steps.mjs';
+import { SUITES } from './lib/suites.mjs';
+import { ensureDependencies } from './setup/dependencies.mjs';
+
+process.chdir(fileURLToPath(new URL('..', import.meta.url)));
+
+const { values, positionals } = parseArgs({ options: { grep: { type: 'string' } }, allowPositionals: true });
+const unknown = positionals.filter((name) => !SUITES.some((suite) => suite.name === name));
+if (unknown.length) {
+  console.error(`There is no suite ${unknown.join(', ')}; there are ${SUITES.map(({ name }) => name).join(', ')}.`);
+  process.exit(2);
+}
+const chosen = SUITES.filter(({ name }) => !positionals.length || positionals.includes(name));
+
+const total = { passed: 0, failed: 0, skipped: 0 };
+const machine = new Machine();
+// A short path: sockets lie below it.
+const scratch = await mkdtemp(join(tmpdir(), 'rlt-'));
+const live = process.stdout.isTTY;
+const clearLine = () => live && process.stdout.write('\r\x1b[2K');
+const indent = (text) => text.replace(/^/gm, '    ');
+
+async function tidyUp() {
+  killGroups();
+  await machine.close();
+  await rm(scratch, { recursive: true, force: true, maxRetries: 5 });
+}
+
+for (const [signal, code] of [['SIGINT', 130], ['SIGTERM', 143]]) {
+  process.once(signal, () => {
+    clearLine();
+    console.log(`stopped by ${signal}`);
+    void tidyUp().finally(() => process.exit(code));
+  });
+}
+
+/** Why the machine cannot run a suite. */
+async function obstacle(suite) {
+  for (const name of suite.needs) {
+    const reason = await machine.need(name);
+    if (reason) return reason;
+  }
+  return undefined;
+}
+
+function showProgress(suite, results) {
+  if (!live) return;
+  const [current = ''] = results.running;
+  process.stdout.write(`\r\x1b[2K${`${suite.name}  ${results.executed} done  ${current}`.slice(0, (process.stdout.columns ?? 80) - 1)}`);
+}
+
+/** A build that fails is a failure; suites that do without it run all the same. */
+async function build() {
+  const { code, output } = await run(execPath, ['scripts/build.mjs'], { timeoutMs: 120_000, allowFailure: true });
+  if (code === 0) return;
+  console.log(`- failed: build\n${indent(output.trim())}`);
+  total.failed += 1;
+}
+
+async function runOne(suite) {
+  const started = performance.now();
+  const reason = await obstacle(suite);
+  const { passed, failures, skips } = reason
+    ? { passed: 0, failures: [], skips: [{ title: suite.name, reason }] }
+    : await runSuite(suite, { scratch, env: machine.env, grep: values.grep, onProgress: (results) => showProgress(suite, results) });
+  clearLine();
+  for (const { title, error } of failures) console.log(`- failed: ${title}\n${indent(error)}`);
+  for (const { title, reason: why } of skips) console.log(`- skipped: ${title}: ${why.replaceAll(/\s+/g, ' ')}`);
+  console.log(`${suite.name}: ${passed} passed, ${failures.length} failed, ${skips.length} skipped  (${seconds(performance.now() - started)})`);
+  total.passed += passed;
+  total.failed += failures.length;
+  total.skipped += skips.length;
+}
+
+try {
+  await ensureDependencies();
+  await build();
+  for (const suite of chosen) await runOne(suite);
+  if (values.grep && !total.passed && !total.failed) {
+    console.log(`- failed: no test matches ${values.grep}`);
+    total.failed += 1;
+  }
+} catch (error) {
+  console.log(`- failed: ${error instanceof StepFailed ? error.message : error.stack}`);
+  total.failed += 1;
+} finally {
+  await tidyUp();
+}
+console.log(`\n${total.passed} passed, ${total.failed} failed, ${total.skipped} skipped`);
+process.exitCode = total.failed ? 1 : 0;

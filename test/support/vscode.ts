@@ -1,0 +1,151 @@
+/** A real VS Code for tests: its server, started on a free port with a profile of its own, opened in a Chromium. */
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { createInterface } from 'node:readline';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import type { Browser, Page } from 'playwright-core';
+import { findVsCode, type VsCodeServer } from '../../scripts/setup/vscode.mjs';
+import { launchBrowser, NO_BROWSER } from './browser.js';
+
+export interface VsCodeOptions {
+  /** Folder to open. */
+  readonly workspace: string;
+  /** Folder of an extension to load from its sources. */
+  readonly extension?: string;
+  /** A packaged extension to install first. */
+  readonly vsix?: string;
+  /** A bundle whose `run()` executes in the extension host. */
+  readonly tests?: string;
+  /** User settings, besides those that keep the window quiet. */
+  readonly settings?: Readonly<Record<string, unknown>>;
+  readonly env?: NodeJS.ProcessEnv;
+  readonly viewport?: { readonly width: number; readonly height: number };
+}
+
+export interface VsCode {
+  readonly page: Page;
+  readonly url: string;
+  /** Everything that the server and the browser's console said so far. */
+  readonly log: readonly string[];
+  /** Ends the browser and the server with all of its processes. */
+  close(): Promise<void>;
+}
+
+const QUIET = {
+  'workbench.startupEditor': 'none',
+  'workbench.tips.enabled': false,
+  'workbench.welcomePage.walkthroughs.openOnInstall': false,
+  'workbench.secondarySideBar.defaultVisibility': 'hidden',
+  'chat.disableAIFeatures': true,
+  'chat.commandCenter.enabled': false,
+  'telemetry.telemetryLevel': 'off',
+  'extensions.autoCheckUpdates': false,
+  'extensions.autoUpdate': false,
+  'extensions.ignoreRecommendations': true,
+  'update.mode': 'none',
+  'window.confirmBeforeClose': 'never',
+  'git.enabled': false,
+};
+
+/** Why a VS Code cannot be started, for a skip. */
+export class VsCodeMissing extends Error {}
+
+/** The server in the cache; rejects with `VsCodeMissing`. */
+export async function requireVsCode(): Promise<VsCodeServer> {
+  const server = await findVsCode();
+  if (!server) throw new VsCodeMissing('no VS Code server is installed; `npm test` installs one');
+  return server;
+}
+
+/** Starts the server and resolves with its port, once it listens. */
+function listen(server: VsCodeServer, home: string, env: NodeJS.ProcessEnv | undefined, log: string[]) {
+  const args = ['--host', '127.0.0.1', '--port', '0', '--without-connection-token', '--enable-smoke-test-driver', '--accept-server-license-terms'];
+  const child = spawn(server.node, [server.serverMain, ...args, ...profile(home), '--disable-telemetry', '--disable-workspace-trust'], {
+    env: { ...process.env, ...env },
+    stdio: ['ignore', 'pipe', 'pipe'],
+    detached: true,
+  });
+  const port = new Promise<number>((resolve, reject) => {
+    const read = (line: string) => {
+      log.push(line);
+      const match = /listening on (\d+)/.exec(line);
+      if (match) resolve(Number(match[1]));
+    };
+    createInterface({ input: child.stdout }).on('line', read);
+    createInterface({ input: child.stderr }).on('line', read);
+    child.once('error', reject);
+    child.once('exit', (code) => reject(new Error(`the VS Code server ended with exit code ${code}:\n${log.join('\n')}`)));
+    setTimeout(() => reject(new Error(`the VS Code server did not listen within 60 s:\n${log.join('\n')}`)), 60_000).unref();
+  });
+  return { child, port };
+}
+
+const profile = (home: string) => ['--server-data-dir', join(home, 'data'), '--extensions-dir', join(home, 'extensions')];
+
+/** Ends a process group: politely, so that the extension can tidy up, then for good. */
+async function endGroup(pid: number): Promise<void> {
+  const gone = () => {
+    try {
+      process.kill(-pid, 0);
+      return false;
+    } catch {
+      return true;
+    }
+  };
+  for (const [signal, patienceMs] of [['SIGTERM', 8_000], ['SIGKILL', 5_000]] as const) {
+    if (gone()) return;
+    process.kill(-pid, signal);
+    for (const deadline = Date.now() + patienceMs; Date.now() < deadline && !gone(); ) await delay(50);
+  }
+}
+
+/** Installs a packaged extension into a profile. */
+async function install(server: VsCodeServer, home: string, vsix: string): Promise<void> {
+  const child = spawn(server.node, [server.serverMain, '--install-extension', vsix, '--accept-server-license-terms', ...profile(home)], { stdio: ['ignore', 'pipe', 'pipe'], timeout: 60_000 });
+  const output: Buffer[] = [];
+  child.stdout.on('data', (chunk: Buffer) => output.push(chunk));
+  child.stderr.on('data', (chunk: Buffer) => output.push(chunk));
+  const [code] = (await once(child, 'close')) as [number | null];
+  if (code !== 0) throw new Error(`installing ${vsix} ended with exit code ${code}:\n${Buffer.concat(output).toString()}`);
+}
+
+/** Opens a folder in a VS Code of its own. Rejects with `VsCodeMissing` where there is none, or no browser. */
+export async function launchVsCode(options: VsCodeOptions): Promise<VsCode> {
+  const server = await requireVsCode();
+  const home = await mkdtemp(join(tmpdir(), 'vscode-'));
+  const log: string[] = [];
+  let browser: Browser | undefined;
+  let pid: number | undefined;
+  const close = async () => {
+    await browser?.close();
+    if (pid !== undefined) await endGroup(pid);
+    await rm(home, { recursive: true, force: true, maxRetries: 5 });
+  };
+  try {
+    browser = await launchBrowser();
+    if (!browser) throw new VsCodeMissing(NO_BROWSER);
+    await mkdir(join(home, 'data', 'data', 'Machine'), { recursive: true });
+    await writeFile(join(home, 'data', 'data', 'Machine', 'settings.json'), JSON.stringify({ ...QUIET, ...options.settings }));
+    if (options.vsix) await install(server, home, options.vsix);
+    const { child, port } = listen(server, home, options.env, log);
+    pid = child.pid;
+    const host = `127.0.0.1:${await port}`;
+    const remote = (path: string) => `vscode-remote://${host}${path}`;
+    const payload = [
+      ...(options.extension ? [['extensionDevelopmentPath', remote(options.extension)]] : []),
+      ...(options.tests ? [['extensionTestsPath', remote(options.tests)]] : []),
+    ];
+    const url = `http://${host}/?folder=${encodeURIComponent(options.workspace)}&payload=${encodeURIComponent(JSON.stringify(payload))}`;
+    const page = await browser.newPage({ viewport: options.viewport ?? { width: 1280, height: 800 } });
+    page.on('console', (message) => log.push(`[browser] ${message.text()}`));
+    await page.goto(url);
+    await page.waitForSelector('.monaco-workbench', { timeout: 60_000 });
+    return { page, url, log, close };
+  } catch (error) {
+    await close();
+    throw error;
+  }
+}
