@@ -1,0 +1,39 @@
+/** A tree item as data: made by pure functions, turned into a `TreeItem` in one place (tree.ts). */
+import type { CommandId, InternalCommandId, ItemId } from '../ids.js';
+
+/** What a command acts on, whether it came from a tree, a CodeLens, the run view or the palette. */
+export interface TemplateRef {
+  readonly root: string;
+  readonly file: string;
+}
+export interface RunRef {
+  readonly root: string;
+  readonly id: string;
+}
+export interface SnapshotRef extends RunRef {
+  readonly name: string;
+}
+export interface SandboxRef extends RunRef {
+  readonly provider: string;
+}
+
+export interface Node {
+  /** Unique in its tree, and the same as long as it means the same thing. */
+  readonly id: string;
+  readonly label: string;
+  /** What changes: state, figures. */
+  readonly description?: string;
+  /** Plain text; computed when a person asks for it. */
+  readonly tooltip?: () => string;
+  /** Codicon, and the theme colour it is drawn in. */
+  readonly icon?: { readonly id: string; readonly color?: string };
+  readonly item?: ItemId;
+  /** What a screen reader says. */
+  readonly spoken: string;
+  readonly children?: 'collapsed' | 'expanded';
+  readonly command?: { readonly id: CommandId | InternalCommandId; readonly title: string; readonly arguments: readonly unknown[] };
+  readonly template?: TemplateRef;
+  readonly run?: RunRef;
+  readonly snapshot?: SnapshotRef;
+  readonly sandbox?: SandboxRef;
+}
