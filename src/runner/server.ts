@@ -17,17 +17,19 @@ type Handlers = {
   [K in keyof RunnerRequests]: (params: RunnerRequests[K]['params'], signal: AbortSignal) => Promise<RunnerRequests[K]['result']>;
 };
 
+type Handler = (params: unknown, signal: AbortSignal) => Promise<unknown>;
+
 export class RunnerServer {
   private readonly engines = new Map<string, Promise<Engine>>();
   private readonly coalescer = new Coalescer(NOTIFY_INTERVAL_MS);
 
   constructor(private readonly connection: MessageConnection) {
     for (const [method, handler] of Object.entries(this.handlers)) {
-      connection.onRequest(method, async (params: never, token: CancellationToken) => {
+      connection.onRequest(method, async (params: unknown, token: CancellationToken) => {
         const controller = new AbortController();
         const subscription = token.onCancellationRequested(() => controller.abort(new Error('the request was cancelled')));
         try {
-          return await handler(params, controller.signal);
+          return await (handler as Handler)(params, controller.signal);
         } catch (error) {
           return toResponseError(error);
         } finally {

@@ -1,0 +1,100 @@
+import type { Command } from 'commander';
+import type { LiveRun, LiveRunEvents } from '../../engine/liveRun.js';
+import { parseDuration } from '../../template/units.js';
+import { EXIT, UsageError } from '../failure.js';
+import { milliseconds } from '../format.js';
+import { plain } from '../plain.js';
+import { Progress } from '../progress.js';
+import { runObject, runReport } from '../runReport.js';
+import { Session, type CommonOptions } from '../session.js';
+import { wholeNumber } from '../options.js';
+
+interface RunCommandOptions extends CommonOptions {
+  readonly episodes?: number;
+  readonly concurrency?: number;
+  readonly seeds?: string;
+  readonly samples?: number;
+  readonly provider?: string;
+  readonly timeout?: string;
+  readonly rebuild?: boolean;
+  readonly verbose?: boolean;
+}
+
+export function addRun(program: Command): void {
+  program
+    .command('run <template>')
+    .description('build if needed, then run every episode and read the rewards')
+    .option('-n, --episodes <n>', 'how many seeds: 0 to n - 1', wholeNumber)
+    .option('-c, --concurrency <n>', 'episodes at once (64)', wholeNumber)
+    .option('--seeds <seeds>', 'a range 0..511 or a list 3,17,99')
+    .option('--samples <n>', 'episodes for each seed', wholeNumber)
+    .option('--provider <id>', 'bubblewrap, docker, or auto')
+    .option('--timeout <duration>', 'how long an episode may act, such as 90s')
+    .option('--rebuild', 'build even if a snapshot is there')
+    .option('-v, --verbose', 'show the output of the build')
+    .action((template: string, _options: unknown, command: Command) => {
+      const options = command.optsWithGlobals<RunCommandOptions>();
+      return Session.run(options, (session) => {
+        if (options.episodes !== undefined && options.seeds !== undefined) throw new UsageError('-n and --seeds exclude each other');
+        return follow(session, options.verbose, (events) =>
+          session.engine.start(
+            template,
+            {
+              seeds: options.seeds ?? (options.episodes === undefined ? undefined : String(options.episodes)),
+              samples: options.samples,
+              concurrency: options.concurrency,
+              provider: options.provider,
+              timeoutMs: options.timeout === undefined ? undefined : duration(options.timeout),
+              rebuild: options.rebuild,
+            },
+            events,
+          ),
+        );
+      });
+    });
+
+  program
+    .command('resume <run>')
+    .description('run the missing episodes of a run that was interrupted or cancelled')
+    .option('-v, --verbose', 'show the output of the build')
+    .action((run: string, _options: unknown, command: Command) => {
+      const options = command.optsWithGlobals<RunCommandOptions>();
+      return Session.run(options, (session) => follow(session, options.verbose, (events) => session.engine.resume(run, events)));
+    });
+}
+
+/** Starts a run, shows its progress, cancels it when the session is interrupted, and reports. */
+async function follow(session: Session, verbose: boolean | undefined, start: (events: LiveRunEvents) => Promise<LiveRun>): Promise<number> {
+  const progress = new Progress(process.stderr);
+  let announced = false;
+  const live = await start({
+    onOutput: (text) => void (verbose && session.note(plain(text).trimEnd())),
+    onChange: (run) => {
+      if (session.json) return;
+      const { snapshot } = run.record;
+      if (snapshot && !announced) {
+        announced = true;
+        session.note(snapshot.built ? `Built snapshot ${snapshot.id} in ${milliseconds(snapshot.buildMs)}.` : `Nothing to build: snapshot ${snapshot.id} is up to date.`);
+      }
+      if (run.record.finishedAt === undefined) progress.update(run);
+    },
+  });
+  const cancel = () => void live.cancel();
+  session.signal.addEventListener('abort', cancel, { once: true });
+  if (session.signal.aborted) cancel();
+  const run = await live.ended;
+  if (!session.json) progress.end(live);
+  if (run.state === 'failed' && live.failure !== undefined && !run.snapshot) throw live.failure;
+  const directory = session.engine.layout.run(run.id);
+  const snapshot = await session.engine.snapshot(run.id);
+  session.result(runObject(snapshot, directory), () => runReport(snapshot, directory));
+  if (run.state === 'cancelled') return EXIT.cancelled;
+  return run.state === 'done' && snapshot.counts.error === 0 ? EXIT.done : EXIT.failed;
+}
+
+function duration(text: string): number {
+  const value = parseDuration(text);
+  if (value === undefined) throw new UsageError(`--timeout ${text}: expected a duration such as \`90s\` or \`5m\``);
+  return value;
+}
+

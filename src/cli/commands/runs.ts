@@ -1,0 +1,100 @@
+import { createWriteStream } from 'node:fs';
+import { finished } from 'node:stream/promises';
+import { join } from 'node:path';
+import { Option, type Command } from 'commander';
+import { exportRun, type ExportFormat } from '../../engine/export.js';
+import { columns, milliseconds, plural, reward, NONE } from '../format.js';
+import { oneLine, plain } from '../plain.js';
+import { wholeNumberFrom0 } from '../options.js';
+import { runObject, runReport } from '../runReport.js';
+import { Session, type CommonOptions } from '../session.js';
+
+export function addRuns(program: Command): void {
+  program
+    .command('list')
+    .description('runs, newest first')
+    .action((_options: unknown, command: Command) =>
+      Session.run(command.optsWithGlobals<CommonOptions>(), async (session) => {
+        const runs = await session.engine.list();
+        session.result({ runs }, () => {
+          if (runs.length === 0) return `no runs in ${session.engine.layout.base}`;
+          const rows = runs.map(({ run, finished: count, mean, ci95, errors }) => [
+            `#${run.number}`,
+            run.template,
+            run.state,
+            `${count}/${run.total}`,
+            mean === null ? NONE : `${reward(mean, 3)} ± ${reward(ci95, 3)}`,
+            errors ? plural(errors, 'error') : '',
+            run.provider,
+            new Date(run.createdAt).toISOString().slice(0, 16).replace('T', ' '),
+            run.id,
+          ]);
+          return columns([['#', 'template', 'state', 'episodes', 'mean', '', 'provider', 'began (UTC)', 'id'], ...rows]);
+        });
+      }),
+    );
+
+  program
+    .command('show <run>')
+    .description('one run, or one of its episodes; <run> is an id, its start, a number, or "latest"')
+    .option('-e, --episode <n>', 'one episode, with its output', wholeNumberFrom0)
+    .action((name: string, _options: unknown, command: Command) => {
+      const options = command.optsWithGlobals<CommonOptions & { episode?: number }>();
+      return Session.run(options, async (session) => {
+        const { engine } = session;
+        const run = await engine.runs.find(name);
+        if (options.episode !== undefined) return showEpisode(session, run.id, options.episode);
+        const snapshot = await engine.snapshot(run.id);
+        const directory = engine.layout.run(run.id);
+        session.result(runObject(snapshot, directory), () => runReport(snapshot, directory));
+      });
+    });
+
+  program
+    .command('export <run>')
+    .description('finished episodes, one line each')
+    .addOption(new Option('-f, --format <format>', 'what to write').choices(['jsonl', 'csv']).default('jsonl'))
+    .option('-o, --output <file>', 'where to; standard output if absent')
+    .action((name: string, _options: unknown, command: Command) => {
+      const options = command.optsWithGlobals<CommonOptions & { format: ExportFormat; output?: string }>();
+      return Session.run(options, async (session) => {
+        const { layout, runs } = session.engine;
+        const run = await runs.find(name);
+        if (options.output === undefined) {
+          await exportRun(layout, run.id, options.format, process.stdout);
+          return;
+        }
+        const output = createWriteStream(options.output);
+        const written = finished(output);
+        const episodes = await Promise.race([exportRun(layout, run.id, options.format, output), written.then(() => 0)]);
+        output.end();
+        await written;
+        session.result({ run: run.id, format: options.format, file: options.output, episodes }, () => `${plural(episodes, 'episode')} in ${options.output}`);
+      });
+    });
+}
+
+async function showEpisode(session: Session, run: string, episode: number): Promise<void> {
+  const detail = await session.engine.episode(run, episode);
+  const { record } = detail;
+  session.result({ ...detail, directory: session.engine.layout.episode(run, episode) }, () => {
+    const { restore, act, score, terminate } = record.timings;
+    const components = record.components.map(({ name, value, weight, problem, detail: why }) => `  ${oneLine(name)}  ${reward(value)} x ${weight}  ${oneLine(problem?.message ?? why ?? '')}`.trimEnd());
+    const sections = (['stdout', 'stderr', 'verifier'] as const).flatMap((name) => {
+      const output = detail[name];
+      if (!output?.text && !output?.dropped) return [];
+      return [`--- ${name}${output.dropped ? ` (last part; ${output.dropped} bytes before are in ${join(session.engine.layout.episode(run, episode), `${name}.log`)})` : ''}`, plain(output.text).trimEnd()];
+    });
+    return [
+      columns([
+        ['episode', `${record.episode}  seed ${record.seed}  sample ${record.sample}`],
+        ['status', `${record.status}${record.cause ? `  ${oneLine(record.cause)}` : ''}`],
+        ['reward', reward(record.reward)],
+        ['time', `restore ${milliseconds(restore)}   act ${milliseconds(act)}   score ${milliseconds(score)}   tear down ${milliseconds(terminate)}   ${plural(record.attempts, 'attempt')}`],
+      ]),
+      ...components,
+      ...(detail.artifacts.length ? ['artifacts', ...detail.artifacts.map(({ path, size }) => `  ${oneLine(path)}  ${size} bytes`)] : []),
+      ...sections,
+    ].join('\n');
+  });
+}

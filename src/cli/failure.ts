@@ -1,0 +1,39 @@
+/** How a command ends: what it prints and which exit code it gives. */
+import { BuildFailed, ProviderUnavailable } from '../sandbox/errors.js';
+import { TemplateError } from '../template/template.js';
+import { plain } from './plain.js';
+
+/** Documented in docs/cli.md. */
+export const EXIT = { done: 0, failed: 1, usage: 2, cancelled: 130 } as const;
+
+/** The words of the command line were wrong. */
+export class UsageError extends Error {}
+
+const OUTPUT_LINES = 40;
+
+/** What went wrong, for a person: the sentence, then what helps. */
+export function describeFailure(error: unknown): string {
+  if (error instanceof TemplateError) return `${error.message}\n${error.problems.length === 1 ? '1 problem' : `${error.problems.length} problems`}`;
+  const message = plain(error instanceof Error ? error.message : String(error));
+  if (error instanceof ProviderUnavailable) return `error: ${message}\nhint: ${plain(error.hint)}`;
+  if (error instanceof BuildFailed && error.output) {
+    const lines = plain(error.output).trimEnd().split('\n');
+    const cut = lines.length > OUTPUT_LINES ? [`... ${lines.length - OUTPUT_LINES} lines before`] : [];
+    return [`error: ${message}`, 'its output:', ...cut, ...lines.slice(-OUTPUT_LINES)].join('\n  ');
+  }
+  return `error: ${message}`;
+}
+
+/** The same as data, for `--json`. */
+export function failureObject(error: unknown): Record<string, unknown> {
+  const known = error instanceof Error ? error : new Error(String(error));
+  return {
+    error: {
+      code: known.name,
+      message: known.message,
+      ...(known instanceof TemplateError && { problems: known.problems }),
+      ...(known instanceof ProviderUnavailable && { hint: known.hint }),
+      ...(known instanceof BuildFailed && { output: known.output }),
+    },
+  };
+}

@@ -1,0 +1,35 @@
+#!/usr/bin/env node
+/** The command line: the engine from a terminal, in this process. */
+import { Command, CommanderError } from 'commander';
+import { VERSION } from '../engine/version.js';
+import { addBuild } from './commands/build.js';
+import { addMaintenance } from './commands/maintenance.js';
+import { addRun } from './commands/run.js';
+import { addRuns } from './commands/runs.js';
+import { EXIT } from './failure.js';
+
+const program = new Command('rl-sandboxes')
+  .description('Author reinforcement-learning environments: build once, snapshot, restore into every episode, read the rewards.')
+  .version(VERSION)
+  .option('--root <folder>', 'workspace folder whose .rlenv is used; else the nearest one above, else this folder')
+  .option('--json', 'print one JSON object, documented in docs/cli.md')
+  .showHelpAfterError('(--help shows what there is)')
+  .showSuggestionAfterError()
+  .exitOverride();
+
+// A reader that went away, such as `| head`, ends the command quietly.
+for (const stream of [process.stdout, process.stderr])
+  stream.on('error', (error: NodeJS.ErrnoException) => {
+    if (error.code === 'EPIPE') process.exit(EXIT.failed);
+    throw error;
+  });
+
+for (const add of [addRun, addBuild, addRuns, addMaintenance]) add(program);
+for (const command of program.commands) command.exitOverride();
+
+try {
+  await program.parseAsync();
+} catch (error) {
+  if (!(error instanceof CommanderError)) throw error;
+  process.exitCode = error.exitCode === 0 ? EXIT.done : EXIT.usage;
+}

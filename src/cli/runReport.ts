@@ -1,0 +1,40 @@
+/** The table at the end of a run, and the same as data. */
+import { relative } from 'node:path';
+import type { RunSnapshot } from '../protocol/runView.js';
+import { seedCount } from '../template/template.js';
+import { NONE, columns, milliseconds, plural, reward } from './format.js';
+import { oneLine } from './plain.js';
+
+const GROUPS_SHOWN = 8;
+
+export function runReport(snapshot: RunSnapshot, directory: string): string {
+  const { run, counts, stats, finished, time } = snapshot;
+  const statuses = Object.entries(counts).filter(([, count]) => count > 0);
+  const missing = run.total - finished;
+  const each = (sum: number) => (finished ? milliseconds(sum / finished) : NONE);
+  const build = !run.snapshot ? NONE : run.snapshot.built ? `built in ${milliseconds(run.snapshot.buildMs)}` : 'nothing to build: it was there';
+  const rows: [string, string][] = [
+    ['run', `${run.template} #${run.number}  ${run.provider}  ${plural(seedCount(run.seeds), 'seed')} x ${run.samples}, ${run.concurrency} at once  ${run.state}`],
+    ['snapshot', run.snapshot ? `${run.snapshot.id}  ${build}` : NONE],
+    ['episodes', [...statuses.map(([status, count]) => `${count} ${status}`), ...(missing ? [`${missing} not run`] : [])].join('  ') || NONE],
+    ['mean', `${reward(stats.mean)} ± ${reward(stats.ci95)} (95 %)   std ${reward(stats.std)}`],
+    ['range', `min ${reward(stats.min)}   median ${reward(stats.median)}   max ${reward(stats.max)}`],
+    ['rewards', `${stats.scored} scored   ${stats.unscored} without reward`],
+    ['speed', `${snapshot.episodesPerSecond === null ? NONE : snapshot.episodesPerSecond.toFixed(1)} episodes/s   ${milliseconds(snapshot.durationMs)} in all`],
+    ['per episode', `restore ${each(time.restore)}   act ${each(time.act)}   score ${each(time.score)}   tear down ${each(time.terminate)}`],
+    ['stored in', relative(process.cwd(), directory) || directory],
+  ];
+  const failures = snapshot.failures.slice(0, GROUPS_SHOWN).map((group) => `  ${group.count} x ${oneLine(group.example)}`);
+  return [
+    columns(rows),
+    ...(failures.length ? [`without a reward, or not completed:`, ...failures] : []),
+    ...(run.error ? [`the run stopped: ${oneLine(run.error, 500)}`] : []),
+    ...(missing && run.state !== 'running' ? [`go on with: rl-sandboxes resume ${run.id}`] : []),
+  ].join('\n');
+}
+
+/** The object that `run`, `resume` and `show` print with `--json`; documented in docs/cli.md. */
+export function runObject(snapshot: RunSnapshot, directory: string): object {
+  const { run, finished, counts, stats, time, failures, episodesPerSecond, durationMs } = snapshot;
+  return { run, finished, counts, stats, time, failures, episodesPerSecond, durationMs, directory };
+}
