@@ -20,7 +20,7 @@ export class Progress {
   /** Shows where the run is, if it is time to. */
   update(live: LiveRun): void {
     const now = Date.now();
-    if (live.record.state === 'running') this.started ??= { at: now, finished: live.aggregate.finished };
+    if (live.record.state === 'running') this.started ??= { at: now, finished: live.sofar.finished };
     if (now - this.last < (this.terminal ? TERMINAL_INTERVAL_MS : PIPE_INTERVAL_MS)) return;
     this.last = now;
     this.show(this.line(live, now));
@@ -48,21 +48,20 @@ export class Progress {
   }
 
   private line(live: LiveRun, now: number): string {
-    const { record, aggregate } = live;
+    const { record, sofar } = live;
     const name = `${record.template} #${record.number}`;
     if (record.state === 'building') return `${name}  building the snapshot`;
-    const { finished } = aggregate;
+    const { finished, errors } = sofar;
     const { total } = record;
     const share = total ? finished / total : 1;
     const elapsed = now - (this.started?.at ?? now);
     const rate = elapsed > 0 ? ((finished - (this.started?.finished ?? 0)) * 1000) / elapsed : 0;
-    const errors = aggregate.counts.error;
     const parts = [
       name,
       ...(this.terminal ? [`[${'█'.repeat(Math.round(share * BAR_WIDTH)).padEnd(BAR_WIDTH, '░')}]`] : []),
       `${finished}/${total}`,
       ...(rate > 0 ? [`${rate.toFixed(1)}/s`] : []),
-      `mean ${reward(aggregate.mean, 3)}`,
+      `mean ${reward(sofar.scored ? sofar.sum / sofar.scored : null, 3)}`,
       ...(errors ? [plural(errors, 'error')] : []),
       ...(rate > 0 && finished < total ? [`${milliseconds(((total - finished) * 1000) / rate)} left`] : []),
     ];

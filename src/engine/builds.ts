@@ -1,4 +1,5 @@
 /** Builds and their snapshots: cached on the digest of all that went in, built once however many ask at the same time. */
+import { relative } from 'node:path';
 import type { Provider } from '../sandbox/provider.js';
 import { buildSnapshot } from '../rollout/build.js';
 import { readSecrets } from '../rollout/secrets.js';
@@ -17,6 +18,10 @@ export interface BuildRequest {
 
 export const PLATFORM = `${process.platform}-${process.arch}`;
 
+/** What a build starts from: the name as written, so that another one is seen without asking a provider, and the content it stood for. */
+export const baseKey = ({ base: { image, dockerfile }, directory }: Template, digest: string): string =>
+  `${image ?? (dockerfile ? relative(directory, dockerfile.file) : 'default')} ${digest}`;
+
 export class Builds {
   private readonly underway = new Map<string, Promise<BuildResult>>();
 
@@ -29,7 +34,7 @@ export class Builds {
   async build(template: Template, provider: Provider, request: BuildRequest): Promise<BuildResult> {
     const onOutput = request.onOutput ?? (() => undefined);
     const base = await provider.resolve(template.base, { signal: request.signal, onOutput: decoded(onOutput) });
-    const { digest, parts } = await templateDigest(template, { provider: provider.id, platform: PLATFORM, base });
+    const { digest, parts } = await templateDigest(template, { provider: provider.id, platform: PLATFORM, base: baseKey(template, base) });
     const key = `${provider.id} ${digest}`;
     const other = this.underway.get(key);
     if (other && !request.rebuild) return other.then(({ snapshot }) => ({ snapshot, built: false }));

@@ -79,7 +79,7 @@ async function takeInFinished(live: LiveRun, engine: Engine): Promise<Set<number
   const done = new Set<number>();
   for (const record of reader.records) {
     done.add(record.episode);
-    live.aggregate.add(record);
+    live.takeIn(record);
   }
   return done;
 }

@@ -14,6 +14,8 @@ export interface LiveRunEvents {
 export class LiveRun {
   readonly aggregate = new RunAggregate();
   running = 0;
+  /** Cheap figures for a line of progress; the exact ones are the aggregate's. */
+  readonly sofar = { finished: 0, errors: 0, scored: 0, sum: 0 };
   private readonly controller = new AbortController();
   /** What made it fail, with its type. */
   failure: unknown;
@@ -48,9 +50,19 @@ export class LiveRun {
     this.changed();
   }
 
+  /** Counts an episode that finished now, or before the run was resumed. */
+  takeIn(record: EpisodeRecord): void {
+    this.aggregate.add(record);
+    this.sofar.finished += 1;
+    if (record.status === 'error') this.sofar.errors += 1;
+    if (record.reward === null) return;
+    this.sofar.scored += 1;
+    this.sofar.sum += record.reward;
+  }
+
   finished(record: EpisodeRecord): void {
     this.running -= 1;
-    this.aggregate.add(record);
+    this.takeIn(record);
     this.events.onFinish?.(record);
     this.changed();
   }

@@ -9,6 +9,8 @@ import { queryRows } from '../rollout/query.js';
 export class RunReader {
   readonly records: EpisodeRecord[] = [];
   readonly aggregate = new RunAggregate();
+  private revision = 0;
+  private seen = '';
   private readonly reader: EpisodeReader;
   private reading: Promise<void> | undefined;
 
@@ -28,8 +30,13 @@ export class RunReader {
   }
 
   snapshot(run: RunRecord, running: number): RunSnapshot {
+    const seen = `${this.records.length} ${running} ${run.state} ${run.snapshot?.id}`;
+    if (seen !== this.seen) {
+      this.seen = seen;
+      this.revision += 1;
+    }
     const durationMs = (run.finishedAt ?? Date.now()) - (run.startedAt ?? run.createdAt);
-    return { run, running, ...this.aggregate.snapshot(), episodesPerSecond: perSecond(this.records.length, durationMs), durationMs };
+    return { run, running, ...this.aggregate.snapshot(), revision: this.revision, episodesPerSecond: perSecond(this.records.length, durationMs), durationMs };
   }
 
   rows(query: RowsQuery): Rows {

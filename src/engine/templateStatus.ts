@@ -5,7 +5,7 @@ import { templateDigest } from '../template/digest.js';
 import { loadTemplate } from '../template/load.js';
 import { parseTemplate } from '../template/parse.js';
 import { TemplateError, type Template } from '../template/template.js';
-import { PLATFORM } from './builds.js';
+import { PLATFORM, baseKey } from './builds.js';
 import type { Engine } from './engine.js';
 import type { TemplateStatus } from './reports.js';
 
@@ -31,6 +31,6 @@ export async function templateStatus(engine: Engine, file: string): Promise<Temp
 
 /** Names of the parts of a build that are not as they were. */
 async function changedParts(template: Template, snapshot: SnapshotRecord): Promise<string[]> {
-  const { parts } = await templateDigest(template, { provider: snapshot.provider, platform: PLATFORM, base: snapshot.base });
-  return Object.keys(parts).filter((part) => parts[part] !== snapshot.parts[part]);
+  const { parts } = await templateDigest(template, { provider: snapshot.provider, platform: PLATFORM, base: baseKey(template, snapshot.base) });
+  return Object.entries(parts).flatMap(([part, digest]) => (digest === snapshot.parts[part] ? [] : [part]));
 }

@@ -76,7 +76,7 @@ class Builder {
   }
 
   step(step: SetupStep, what: string): Promise<void> {
-    const argv = 'run' in step ? ['sh', '-e', '-c', step.run] : ['python3', '-c', step.python];
+    const argv = step.run !== undefined ? ['sh', '-e', '-c', step.run] : ['python3', '-c', step.python!];
     return this.run(argv, what, {}, step.timeout);
   }
 

@@ -136,7 +136,9 @@ async function play(id: EpisodeId, context: EpisodeContext, attempt: Attempt, re
         openScoringSandbox: context.openScoringSandbox,
         signal,
       });
-      if (template.artifacts.length) attempt.artifacts = await keepArtifacts(sandbox, template.artifacts, context.folder(id.episode).artifacts, context.secrets, signal);
+      if (template.artifacts.length === 0) return;
+      await sandbox.killAll({ signal });
+      attempt.artifacts = await keepArtifacts(sandbox, template.artifacts, context.folder(id.episode).artifacts, context.secrets, signal);
     });
   } finally {
     await attempt.phase('terminate', () => discard(sandbox));
