@@ -1,0 +1,14 @@
+import type { Capabilities } from '../provider.js';
+
+/** What bubblewrap can do on this machine, as this user. */
+export const bubblewrapCapabilities: Capabilities = {
+  gpu: false,
+  filesystemSnapshot: true,
+  memorySnapshot: false,
+  network: ['none', 'full'],
+  image: true,
+  rootFolder: true,
+  dockerfile: false,
+  // A package manager hands files to several users; an ordinary user's namespace maps only one.
+  aptPackages: process.getuid?.() === 0,
+};

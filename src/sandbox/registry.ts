@@ -1,0 +1,25 @@
+/** All providers, best first: one line each. A provider's code, and its SDK with it, is loaded when it is first opened. */
+import { bubblewrapCapabilities } from './bubblewrap/capabilities.js';
+import { dockerCapabilities } from './docker/capabilities.js';
+import { ProviderUnavailable } from './errors.js';
+import type { Capabilities, Provider, ProviderContext } from './provider.js';
+
+export interface ProviderEntry {
+  readonly id: string;
+  readonly title: string;
+  readonly capabilities: Capabilities;
+  readonly load: () => Promise<{ createProvider(context: ProviderContext): Provider }>;
+}
+
+export const PROVIDERS: readonly ProviderEntry[] = [
+  { id: 'bubblewrap', title: 'bubblewrap', capabilities: bubblewrapCapabilities, load: () => import('./bubblewrap/index.js') },
+  { id: 'docker', title: 'Docker', capabilities: dockerCapabilities, load: () => import('./docker/index.js') },
+];
+
+/** @throws ProviderUnavailable if there is no provider of that name. Whether it answers is what `check()` says. */
+export async function openProvider(id: string, context: ProviderContext): Promise<Provider> {
+  const entry = PROVIDERS.find((each) => each.id === id);
+  if (!entry) throw new ProviderUnavailable(`there is no provider "${id}"`, `the providers are ${PROVIDERS.map((each) => each.id).join(', ')}`);
+  const { createProvider } = await entry.load();
+  return createProvider(context);
+}

@@ -1,0 +1,32 @@
+/**
+ * What every provider must do, tried against the real thing. A provider's own test file calls `conformance` with how to open it; what only
+ * that provider has stays in its own file.
+ */
+import { commands } from './conformance/commands.js';
+import { files } from './conformance/files.js';
+import { isolation } from './conformance/isolation.js';
+import { lifecycle } from './conformance/lifecycle.js';
+import { Bench, type Subject } from './conformance/bench.js';
+
+export type { Subject } from './conformance/bench.js';
+
+/** Registers the suite. `open` is called once, before the first test; it may skip by throwing `Skip`. */
+export function conformance(name: string, open: () => Promise<Subject>): void {
+  describe(name, function () {
+    this.timeout(120_000);
+    const bench = new Bench();
+    before(async function () {
+      this.timeout(600_000);
+      await bench.start(await open());
+    });
+    after(async function () {
+      await bench.stop();
+    });
+    afterEach('leaves no sandbox', () => bench.terminateAll());
+
+    lifecycle(bench);
+    commands(bench);
+    files(bench);
+    isolation(bench);
+  });
+}
