@@ -4,3 +4,4 @@ export interface VsCodeServer {
 }
 export function findVsCode(): Promise<VsCodeServer | undefined>;
 export function ensureVsCode(): Promise<VsCodeServer | { readonly missing: string }>;
+export function canDownloadVsCode(): Promise<boolean>;

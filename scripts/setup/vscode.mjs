@@ -27,6 +27,12 @@ export async function findVsCode() {
   return complete === undefined ? undefined : layout(folder());
 }
 
+/** Whether a desktop VS Code can be downloaded, said within three seconds. */
+export async function canDownloadVsCode() {
+  const { ok } = await fetch('https://update.code.visualstudio.com/api/releases/stable', { method: 'HEAD', signal: AbortSignal.timeout(3_000) }).catch(() => ({ ok: false }));
+  return ok;
+}
+
 async function build(root) {
   const [command, ...args] = npm();
   await writeFile(join(root, 'package.json'), JSON.stringify({ private: true }));

@@ -27,8 +27,9 @@ function explain(error: unknown): string {
   return [`${error.name}: ${message}`, difference, ...stack, cause].filter((part) => part.trim()).join('\n');
 }
 
-export default class ResultsReporter {
+export default class ResultsReporter extends Mocha.reporters.Base {
   constructor(runner: Runner) {
+    super(runner);
     const file = process.env[RESULTS_VARIABLE];
     if (!file) throw new Error(`${RESULTS_VARIABLE} names no file`);
     Mocha.reporters.Base.useColors = false;

@@ -1,0 +1,1 @@
+export function cacheFolder(...names: readonly string[]): string;
