@@ -1,8 +1,14 @@
 /** A loaded template: the file's content with defaults resolved, as the rest of the project uses it. */
 import type { TemplateInput } from './schema.js';
 
-export type SetupStep = NonNullable<TemplateInput['setup']>[number];
-export type RewardComponentSpec = Extract<TemplateInput['reward'], { type: string }>;
+/** `timeout` in milliseconds. */
+export type SetupStep = ({ readonly run: string; readonly python?: undefined } | { readonly python: string; readonly run?: undefined }) & { readonly timeout?: number };
+
+type ComponentInput = Extract<TemplateInput['reward'], { type: string }>;
+/** As written, but for the second sandbox of a reward model, whose short forms are written out as in the template itself. */
+export type RewardComponentSpec =
+  | Exclude<ComponentInput, { type: 'sandbox' }>
+  | (Omit<Extract<ComponentInput, { type: 'sandbox' }>, 'resources' | 'env' | 'setup'> & Pick<Template, 'resources' | 'env' | 'setup'>);
 export type RewardType = RewardComponentSpec['type'];
 
 /** One problem of a template file. Lines and columns count from 1, as people and compilers do. */

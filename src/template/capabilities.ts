@@ -1,0 +1,73 @@
+/** Where a template asks for what a provider cannot do: the engine refuses with it before it creates anything, and the editor underlines. */
+import type { ParsedTemplate } from './parse.js';
+import { isRootFolder } from './paths.js';
+import type { Problem, Template } from './template.js';
+import { formatPath, orList, quoteName, quoteValue, type DocumentPath } from './text.js';
+
+/** What is asked of a provider; the sandbox room's `Provider` is one. */
+export interface CapableProvider {
+  readonly id: string;
+  readonly capabilities: {
+    readonly gpu: boolean;
+    readonly network: readonly ('none' | 'full')[];
+    readonly image: boolean;
+    readonly rootFolder: boolean;
+    readonly dockerfile: boolean;
+    readonly aptPackages: boolean;
+    readonly maxSessionSeconds?: number;
+  };
+}
+
+type Report = (path: DocumentPath, message: string) => void;
+interface SandboxWish {
+  readonly image?: string;
+  readonly dockerfile?: unknown;
+  readonly resources?: { readonly gpu?: unknown };
+}
+
+/** Problems in the order of the text; none if the template has errors of its own. */
+export function capabilityProblems(parsed: Pick<ParsedTemplate, 'file' | 'template' | 'locate'>, provider: CapableProvider): Problem[] {
+  const { template } = parsed;
+  if (!template) return [];
+  const problems: Problem[] = [];
+  const report: Report = (path, message) => {
+    const where = formatPath(path);
+    problems.push({ file: parsed.file, ...parsed.locate(where), severity: 'error', message, path: where });
+  };
+  checkSandbox({ ...template.base, resources: template.resources }, [], provider, report);
+  template.reward.forEach((component, index) => {
+    // A single component may stand without a list; its place is then found as the nearest thing around.
+    if (component.type === 'sandbox') checkSandbox(component, template.reward.length > 1 ? ['reward', index] : ['reward'], provider, report);
+  });
+  checkRest(template, provider, report);
+  return problems.sort((a, b) => a.line - b.line || a.column - b.column);
+}
+
+function checkSandbox(wish: SandboxWish, at: DocumentPath, { id, capabilities }: CapableProvider, report: Report): void {
+  const can = orList([...(capabilities.image ? ['a container image'] : []), ...(capabilities.rootFolder ? ['a root folder (`./path`)'] : []), ...(capabilities.dockerfile ? ['a Dockerfile'] : []), 'its own default root']);
+  const starts = `it starts from ${can}`;
+  const name = quoteName(id);
+  if (wish.image !== undefined) {
+    const folder = isRootFolder(wish.image) || wish.image.includes('\\');
+    if (folder && !capabilities.rootFolder) report([...at, 'image'], `the provider ${name} cannot start from a root folder: ${starts}`);
+    if (!folder && !capabilities.image) report([...at, 'image'], `the provider ${name} cannot start from a container image: ${starts}`);
+  }
+  if (wish.dockerfile !== undefined && !capabilities.dockerfile) report([...at, 'dockerfile'], `the provider ${name} cannot build a Dockerfile: ${starts}`);
+  if (wish.resources?.gpu !== undefined && !capabilities.gpu) report([...at, 'resources', 'gpu'], `the provider ${name} has no GPUs: its sandboxes run on the CPU only`);
+}
+
+function checkRest(template: Template, { id, capabilities }: CapableProvider, report: Report): void {
+  const name = quoteName(id);
+  if (template.packages.apt.length > 0 && !capabilities.aptPackages) {
+    report(['packages', 'apt'], `the provider ${name} cannot install Debian packages: it takes what its base holds, and Python packages`);
+  }
+  for (const when of ['setup', 'episode'] as const) {
+    const policy = template.network[when];
+    const can = orList(capabilities.network.map(quoteValue));
+    if (!capabilities.network.includes(policy)) report(['network', when], `the provider ${name} has no network policy ${quoteValue(policy)} for ${when === 'setup' ? 'setup' : 'episodes'}: it has ${can}`);
+  }
+  const most = capabilities.maxSessionSeconds;
+  if (most !== undefined && template.episode.timeoutMs > most * 1000) {
+    report(['episode', 'timeout'], `a sandbox of the provider ${name} lives ${most} s at most, and an episode here may take ${template.episode.timeoutMs / 1000} s`);
+  }
+}

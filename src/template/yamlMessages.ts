@@ -1,0 +1,21 @@
+/** What the YAML package says, as a person who writes a template would say it. */
+import type { YAMLError } from 'yaml';
+import { safe } from './text.js';
+
+const KNOWN: readonly [RegExp, string][] = [
+  [/^Source contains multiple documents/, 'a template is one document: expected the end of the file, found a second document'],
+  [/^Tabs are not allowed as indentation/, 'expected spaces as indentation, found a tab'],
+  [/^Implicit map keys need to be followed|^Implicit keys need to be on a single line/, 'expected a key with ":" and a value'],
+  [/^Nested mappings are not allowed in compact mappings/, 'unexpected ":": a text that holds ": " has to be in quotes'],
+  [/^All mapping items must start at the same column/, 'wrong indentation: expected the same column as the key before it'],
+  [/^All sequence items must start at the same column/, 'wrong indentation: expected the same column as the "-" before it'],
+  [/^Missing closing "quote/, "expected a closing '\"', found the end of the text"],
+  [/^Missing closing 'quote/, 'expected a closing "\'", found the end of the text'],
+];
+
+export function yamlMessage(error: YAMLError): string {
+  if (error.code === 'RESOURCE_EXHAUSTION') return 'not valid YAML: nested too deeply';
+  if (error.code === 'TAG_RESOLVE_FAILED') return `tags are not supported: ${safe(error.message)}`;
+  const known = KNOWN.find(([pattern]) => pattern.test(error.message));
+  return known ? known[1] : `not valid YAML: ${safe(error.message.charAt(0).toLowerCase() + error.message.slice(1))}`;
+}
