@@ -7,6 +7,7 @@ import { execPath } from 'node:process';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { killGroups, run } from './lib/command.mjs';
+import { watchLeftovers } from './lib/leftovers.mjs';
 import { Machine } from './lib/machine.mjs';
 import { runSuite } from './lib/runSuite.mjs';
 import { seconds, StepFailed } from './lib/steps.mjs';
@@ -33,6 +34,7 @@ const indent = (text) => text.replace(/^/gm, '    ');
 
 async function tidyUp() {
   killGroups();
+  await (await watchLeftovers(scratch))(0);
   await machine.close();
   await rm(scratch, { recursive: true, force: true, maxRetries: 5 });
 }
