@@ -1,0 +1,143 @@
+import type { EpisodeRecord, Rows, RowsQuery } from '../../../src/protocol/runView.js';
+
+export type FetchRows = (query: RowsQuery, signal: AbortSignal) => Promise<Rows>;
+export type Order = Pick<RowsQuery, 'filter' | 'sort' | 'descending'>;
+
+/** Rows in one request for a place that the reader came to. */
+export const PAGE = 100;
+/** Pages kept: the reader's surroundings, whatever the size of the run. */
+const KEPT = 40;
+/** Most rows in one request for what is on screen. */
+const WINDOW_LIMIT = 1000;
+/** A place that is passed by faster than this is not asked for, ms. */
+const SETTLE_MS = 50;
+
+/** The rows of a run's table as far as they have been looked at, fetched by range. Rows on screen stay until their successors are there. */
+export class RowSource {
+  /** Rows that match the filter. */
+  total = 0;
+  /** False until the first answer. */
+  loaded = false;
+  /** What in the filter was not understood. */
+  filterError?: string;
+  /** Why the last request failed. */
+  problem?: string;
+  order: Order;
+  readonly #fetch: FetchRows;
+  readonly #onChange: () => void;
+  readonly #pages = new Map<number, readonly EpisodeRecord[]>();
+  readonly #pending = new Map<number, AbortController>();
+  #renewal?: AbortController;
+  #wanted: readonly number[] = [];
+  #timer?: ReturnType<typeof setTimeout>;
+
+  /** `onChange` is called when there is something else to show. */
+  constructor(fetch: FetchRows, order: Order, onChange: () => void) {
+    this.#fetch = fetch;
+    this.order = order;
+    this.#onChange = onChange;
+  }
+
+  /** The row at a position, if it has been fetched. */
+  row(index: number): EpisodeRecord | undefined {
+    return this.#pages.get(Math.floor(index / PAGE))?.[index % PAGE];
+  }
+
+  /** Where an episode is, among the rows that have been fetched. */
+  indexOf(episode: number): number | undefined {
+    for (const [page, rows] of this.#pages) {
+      const offset = rows.findIndex((row) => row.episode === episode);
+      if (offset >= 0) return page * PAGE + offset;
+    }
+    return undefined;
+  }
+
+  /** Says which rows are on screen; those that are missing are fetched once the reader stays there. */
+  want(first: number, last: number): void {
+    this.#wanted = pagesOf(first, Math.min(last, this.total - 1));
+    for (const [page, request] of this.#pending) if (!this.#wanted.includes(page)) request.abort();
+    if (this.#renewal || this.#timer || this.#missing().length === 0) return;
+    this.#timer = setTimeout(() => {
+      this.#timer = undefined;
+      for (const page of this.#missing()) void this.#load(page);
+    }, SETTLE_MS);
+  }
+
+  #missing(): number[] {
+    return this.#wanted.filter((page) => !this.#pages.has(page) && !this.#pending.has(page));
+  }
+
+  async #load(page: number): Promise<void> {
+    const request = new AbortController();
+    this.#pending.set(page, request);
+    try {
+      const rows = await this.#fetch({ ...this.order, start: page * PAGE, count: PAGE }, request.signal);
+      this.#accept(rows);
+      this.#pages.set(page, rows.rows);
+      for (const old of this.#pages.keys()) if (this.#pages.size > KEPT && !this.#wanted.includes(old)) this.#pages.delete(old);
+    } catch (error) {
+      if (request.signal.aborted) return;
+      this.problem = message(error);
+    } finally {
+      if (this.#pending.get(page) === request) this.#pending.delete(page);
+    }
+    this.#onChange();
+  }
+
+  /** The same table in another order, or of other rows. Resolves when its first rows are there. */
+  reorder(order: Order, count: number): Promise<void> {
+    this.order = order;
+    return this.renew(0, count);
+  }
+
+  /** Asks anew for the rows from `first` to `last`, and forgets all others. */
+  async renew(first: number, last: number): Promise<void> {
+    this.#renewal?.abort();
+    for (const request of this.#pending.values()) request.abort();
+    const renewal = (this.#renewal = new AbortController());
+    const start = Math.max(0, Math.floor(first / PAGE)) * PAGE;
+    const count = Math.min(WINDOW_LIMIT, (Math.floor(Math.max(first, last) / PAGE) + 1) * PAGE - start);
+    try {
+      const rows = await this.#fetch({ ...this.order, start, count }, renewal.signal);
+      this.#accept(rows);
+      this.#pages.clear();
+      for (let offset = 0; offset < rows.rows.length; offset += PAGE) this.#pages.set((start + offset) / PAGE, rows.rows.slice(offset, offset + PAGE));
+    } catch (error) {
+      if (renewal.signal.aborted) return;
+      this.problem = message(error);
+    } finally {
+      if (this.#renewal === renewal) this.#renewal = undefined;
+    }
+    this.#onChange();
+  }
+
+  /** Looks for an episode among the rows from `first` to `last`, fetching those that are missing. */
+  async locate(episode: number, first: number, last: number): Promise<number | undefined> {
+    const missing = pagesOf(first, Math.min(last, first + WINDOW_LIMIT, this.total - 1)).filter((page) => !this.#pages.has(page));
+    await Promise.all(missing.map((page) => this.#load(page)));
+    return this.indexOf(episode);
+  }
+
+  #accept(rows: Rows): void {
+    this.total = rows.total;
+    this.filterError = rows.filterError;
+    this.problem = undefined;
+    this.loaded = true;
+  }
+
+  /** Drops what is under way. */
+  dispose(): void {
+    clearTimeout(this.#timer);
+    this.#renewal?.abort();
+    for (const request of this.#pending.values()) request.abort();
+  }
+}
+
+function pagesOf(first: number, last: number): number[] {
+  const [from, to] = [Math.floor(Math.max(0, first) / PAGE), Math.floor(last / PAGE)];
+  return Array.from({ length: Math.max(0, to - from + 1) }, (_, index) => from + index);
+}
+
+function message(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}

@@ -1,0 +1,72 @@
+import * as l10n from '@vscode/l10n';
+import { html, nothing } from 'lit';
+import { customElement, property } from 'lit/decorators.js';
+import type { RunRecord, RunSnapshot } from '../../src/protocol/runView.js';
+import { PageElement, emit, icon } from '../element.js';
+import * as format from '../format.js';
+import { oneLine } from '../text.js';
+import { type Action, type ActionName, actionsFor } from './actions.js';
+import { stateWord } from './words.js';
+import './header.css';
+
+/** `512 seeds x 1`, or how many of them, if it is a rerun of some. */
+function extent(run: RunRecord): string {
+  const seeds = 'list' in run.seeds ? run.seeds.list.length : run.seeds.last - run.seeds.first + 1;
+  const all = seeds === 1 ? l10n.t('1 seed \u00d7 {0}', format.integer(run.samples)) : l10n.t('{0} seeds \u00d7 {1}', format.integer(seeds), format.integer(run.samples));
+  return run.only ? l10n.t('{0} of {1}', format.integer(run.total), all) : all;
+}
+
+/** What ran, where, how it stands, and what can be done with it. */
+@customElement('rl-run-header')
+export class RunHeader extends PageElement {
+  @property({ attribute: false }) snapshot!: RunSnapshot;
+  @property({ attribute: false }) trusted = true;
+  @property({ attribute: false }) pending: ReadonlySet<ActionName> = new Set();
+  /** Wall time by now, ms. */
+  @property({ attribute: false }) durationMs = 0;
+
+  override render() {
+    const { run } = this.snapshot;
+    const state = stateWord(run.state);
+    const ended = run.finishedAt === undefined ? state.text : `${state.text} ${format.moment(run.finishedAt)}`;
+    return html`
+      <div class="header-title">
+        <h1>${oneLine(run.template, 100)} <span class="run-number">${l10n.t('run #{0}', run.number)}</span></h1>
+        <span class="run-state tone-${state.tone}">${icon(state.icon, run.state === 'running' ? 'codicon-modifier-spin' : '')} ${ended}</span>
+        <span class="figures">${run.startedAt === undefined ? nothing : format.duration(this.durationMs)}</span>
+      </div>
+      <div class="header-actions" role="toolbar" aria-label=${l10n.t('Actions of the run')}>
+        ${actionsFor(this.snapshot, this.trusted, this.pending).map((action) => this.#button(action))}
+      </div>
+      <div class="header-facts">
+        <span title=${l10n.t('Provider')}>${oneLine(run.provider, 60)}</span>
+        ${this.#snapshotFact(run)}
+        <span>${extent(run)}</span>
+        <span>${l10n.t('{0} at once', format.integer(run.concurrency))}</span>
+        <span title=${l10n.t('Policy')}>${oneLine(run.policy, 60)}</span>
+      </div>`;
+  }
+
+  #snapshotFact(run: RunRecord) {
+    if (!run.snapshot) return nothing;
+    const { id, built, buildMs } = run.snapshot;
+    const origin = built ? l10n.t('built in {0}', format.duration(buildMs)) : l10n.t('reused');
+    return html`<span title=${oneLine(id)}>${l10n.t('snapshot {0}, {1}', oneLine(id, 12), origin)}</span>`;
+  }
+
+  // `aria-disabled` in place of `disabled`: a button that says why it is off must be reachable.
+  #button({ name, icon: glyph, label, tooltip, disabled }: Action) {
+    return html`<button
+      type="button"
+      class="toolbar-button"
+      data-action=${name}
+      aria-disabled=${disabled ? 'true' : 'false'}
+      aria-label=${label}
+      aria-description=${disabled ?? tooltip}
+      title=${disabled ? `${label}: ${disabled}` : `${label}: ${tooltip}`}
+      @click=${() => disabled || emit(this, 'run-action', name)}
+    >
+      ${icon(glyph)}<span class="button-label">${label}</span>
+    </button>`;
+  }
+}

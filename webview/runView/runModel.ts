@@ -1,0 +1,83 @@
+import type { ReactiveController, ReactiveControllerHost } from 'lit';
+import type { RunSnapshot, RunViewTarget } from '../../src/protocol/runView.js';
+import type { RunViewClient } from '../rpc.js';
+
+/** Shortest time between two requests for the same while a run changes, ms: a few a second is all that can be read. */
+const REFRESH_MS = 300;
+
+interface Listener {
+  /** There is another snapshot; `grown` is how many episodes finished since the last one. */
+  onSnapshot(grown: number): void;
+  onShow(target: RunViewTarget): void;
+}
+
+/** The newest snapshot of the run, asked for again when the run has changed: not too often, one request at a time, never while hidden. */
+export class RunModel implements ReactiveController {
+  snapshot?: RunSnapshot;
+  trusted = true;
+  /** Why there is no newer snapshot. */
+  problem?: string;
+  /** When the snapshot came, by `performance.now()`. */
+  receivedAt = 0;
+  #stale = false;
+  #busy = false;
+  #timer?: ReturnType<typeof setTimeout>;
+  readonly #host: ReactiveControllerHost;
+  readonly #client: RunViewClient;
+  readonly #listener: Listener;
+
+  constructor(host: ReactiveControllerHost, client: RunViewClient, listener: Listener) {
+    this.#host = host;
+    this.#client = client;
+    this.#listener = listener;
+    host.addController(this);
+  }
+
+  hostConnected(): void {
+    this.#client.onChanged = (revision) => {
+      if (revision !== this.snapshot?.revision) this.#invalidate();
+    };
+    this.#client.onShow = (target) => this.#listener.onShow(target);
+    document.addEventListener('visibilitychange', this.#onVisibility);
+    void this.refresh();
+  }
+
+  hostDisconnected(): void {
+    clearTimeout(this.#timer);
+    document.removeEventListener('visibilitychange', this.#onVisibility);
+  }
+
+  readonly #onVisibility = () => {
+    if (this.#stale) this.#invalidate();
+  };
+
+  #invalidate(): void {
+    this.#stale = true;
+    if (this.#busy || document.hidden) return;
+    clearTimeout(this.#timer);
+    this.#timer = setTimeout(() => void this.refresh(), Math.max(0, this.receivedAt + REFRESH_MS - performance.now()));
+  }
+
+  /** Asks for the snapshot now. */
+  async refresh(): Promise<void> {
+    if (this.#busy) return;
+    this.#busy = true;
+    this.#stale = false;
+    const before = this.snapshot;
+    try {
+      let target: RunViewTarget | undefined;
+      if (before) this.snapshot = await this.#client.request('snapshot', undefined);
+      else ({ snapshot: this.snapshot, trusted: this.trusted, show: target } = await this.#client.request('ready', undefined));
+      this.problem = undefined;
+      if (target) this.#listener.onShow(target);
+      if (this.snapshot.revision !== before?.revision) this.#listener.onSnapshot(Math.max(0, this.snapshot.finished - (before?.finished ?? 0)));
+    } catch (error) {
+      this.problem = error instanceof Error ? error.message : String(error);
+    } finally {
+      this.#busy = false;
+      this.receivedAt = performance.now();
+      this.#host.requestUpdate();
+      if (this.#stale) this.#invalidate();
+    }
+  }
+}
