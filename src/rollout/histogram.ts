@@ -8,7 +8,8 @@ const MAX_BINS = 50;
 export function histogram(sorted: Float64Array): Histogram | null {
   if (sorted.length === 0) return null;
   const [min, max] = [sorted[0]!, sorted.at(-1)!];
-  if (max - min <= 1e-9 * Math.max(Math.abs(min), Math.abs(max))) return around(min, max, sorted.length);
+  // Closer than a round edge can tell apart, or than a width can be computed.
+  if (max - min <= Math.max(1e-300, 1e-9 * Math.max(Math.abs(min), Math.abs(max)))) return around(min, max, sorted.length);
   if (!Number.isFinite(max - min)) return count(sorted, min, max, MAX_BINS);
   if (sorted.every(Number.isSafeInteger)) {
     // A whole number lies in the middle of a bin of width 1, or of one that begins half below a round number.
