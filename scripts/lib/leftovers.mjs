@@ -5,7 +5,12 @@ import { setTimeout as delay } from 'node:timers/promises';
 
 const read = (file) => readFile(file, 'utf8').catch(() => '');
 
-async function processes(scratch) {
+/**
+ * Processes that have to do with a folder.
+ * @param {string} scratch
+ * @returns {Promise<{ pid: number, command: string }[]>}
+ */
+export async function processesUsing(scratch) {
   const own = await read('/proc/self/mountinfo');
   const pids = (await readdir('/proc')).filter((name) => /^\d+$/.test(name) && Number(name) !== process.pid);
   const found = await Promise.all(
@@ -32,7 +37,7 @@ async function controlGroups() {
 }
 
 async function look(scratch, groupsBefore) {
-  const [running, mounted, groups] = await Promise.all([processes(scratch), mounts(scratch), controlGroups()]);
+  const [running, mounted, groups] = await Promise.all([processesUsing(scratch), mounts(scratch), controlGroups()]);
   return [
     ...running.map(({ pid, command }) => ({ what: `process ${pid}: ${command}`, pid })),
     ...mounted.map((path) => ({ what: `mount ${path}` })),

@@ -1,7 +1,9 @@
 // What suites need of the machine: each thing is set up once, on first need, and the answer says why it cannot be had.
 import { execPath } from 'node:process';
+import { setTimeout as delay } from 'node:timers/promises';
 import { ensureBrowser } from '../setup/browser.mjs';
 import { ensureBubblewrap } from '../setup/bubblewrap.mjs';
+import { ensureDocker } from '../setup/docker.mjs';
 import { ensureVsCode } from '../setup/vscode.mjs';
 import { run } from './command.mjs';
 import { findProgram } from './find.mjs';
@@ -20,8 +22,9 @@ export class Machine {
     ordinaryUser: () => this.#checkOrdinaryUser(),
     docker: () => this.#startDocker(),
     sandboxes: async () => {
-      const reasons = [await this.need('bubblewrap'), await this.need('docker')];
-      return reasons.every(Boolean) ? reasons.join('; ') : undefined;
+      const reason = await this.need('bubblewrap');
+      const other = reason && (await this.need('docker'));
+      return other ? `${reason}; ${other}` : undefined;
     },
     browser: async () => ((await ensureBrowser()) ? undefined : 'no Chromium, Chrome or Edge is installed'),
     vscode: async () => (await ensureVsCode()).missing,
@@ -36,9 +39,10 @@ export class Machine {
     return this.#answers.get(name);
   }
 
-  /** Ends what was started. */
+  /** Ends what was started, also what is just starting. */
   async close() {
-    await this.#docker?.stop();
+    await Promise.race([this.#answers.get('docker'), delay(15_000, undefined, { ref: false })]);
+    await this.#docker?.stop?.();
   }
 
   /** Root lends its clone to `nobody`; anyone else is ordinary already. */
@@ -50,9 +54,10 @@ export class Machine {
   }
 
   async #startDocker() {
-    const { ensureDocker } = await import('../setup/docker.mjs');
     this.#docker = await ensureDocker();
-    Object.assign(this.env, this.#docker.env);
-    return this.#docker.missing;
+    if ('skip' in this.#docker) return this.#docker.skip;
+    this.env.DOCKER_HOST = this.#docker.host;
+    this.env.RL_TEST_DOCKER_IMAGE = this.#docker.baseImage;
+    return undefined;
   }
 }

@@ -1,0 +1,1 @@
+export function processesUsing(folder: string): Promise<{ readonly pid: number; readonly command: string }[]>;

@@ -1,0 +1,93 @@
+/** The window as a person sees it: found by role and name, never by position. */
+import type { FrameLocator, Locator, Page } from 'playwright-core';
+
+/** Time for what a person would wait for: the window, the engine's start, a build. */
+export const PATIENCE_MS = 60_000;
+
+const escape = (text: string) => text.replace(/[.*+?^${}()|[\]\\]/g, '\\$&');
+
+export class Workbench {
+  constructor(readonly page: Page) {
+    page.setDefaultTimeout(PATIENCE_MS);
+  }
+
+  /** Opens the view of the activity bar, if it is not open. */
+  async openView(): Promise<void> {
+    const tab = this.page.getByRole('tab', { name: 'RL Sandboxes' });
+    await tab.waitFor();
+    if ((await tab.getAttribute('aria-selected')) !== 'true') await tab.click();
+    await this.template('hello').waitFor();
+  }
+
+  template(name: string): Locator {
+    return this.page.getByRole('treeitem', { name: new RegExp(`^Template ${escape(name)}, `) });
+  }
+
+  run(name: string, number: number): Locator {
+    return this.page.getByRole('treeitem', { name: new RegExp(`^Run ${escape(name)} #${number}, `) });
+  }
+
+  get sandboxes(): Locator {
+    return this.page.getByRole('treeitem', { name: /^Sandbox / });
+  }
+
+  /** Presses one of the buttons that an item shows under the mouse. */
+  async press(item: Locator, button: string): Promise<void> {
+    await item.hover();
+    await item.getByRole('button', { name: button, exact: true }).click();
+  }
+
+  /** The page of the run view that is in front. */
+  get runView(): RunViewPage {
+    return new RunViewPage(this.page.frameLocator('iframe.webview.ready:visible').frameLocator('iframe#active-frame'));
+  }
+
+  /** Runs a command by its name, through the palette. */
+  async command(name: string): Promise<void> {
+    await this.page.keyboard.press('F1');
+    await this.page.getByRole('combobox', { name: /type the name of a command/i }).fill(`>${name}`);
+    await this.page.getByRole('option', { name: new RegExp(`^${escape(name)}`) }).first().click();
+  }
+}
+
+export class RunViewPage {
+  constructor(readonly frame: FrameLocator) {}
+
+  get state(): Locator {
+    return this.frame.locator('.run-state');
+  }
+
+  get mean(): Locator {
+    return this.frame.locator('.stat-mean dd');
+  }
+
+  get rows(): Locator {
+    return this.frame.getByRole('grid', { name: 'Episodes' }).getByRole('row').filter({ has: this.frame.getByRole('gridcell') });
+  }
+
+  get pane(): Locator {
+    return this.frame.getByRole('region', { name: /^Episode \d+$/ });
+  }
+
+  async waitForState(state: RegExp): Promise<void> {
+    await this.state.filter({ hasText: state }).waitFor();
+  }
+
+  /** Presses a column's heading. */
+  async sortBy(column: string): Promise<void> {
+    await this.frame.getByRole('columnheader', { name: column }).getByRole('button').click();
+  }
+
+  /** What a column says in the rows on screen, from the top. */
+  async column(key: string): Promise<string[]> {
+    const cells = await this.rows.evaluateAll(
+      (rows, name) =>
+        rows
+          .filter((row) => !row.classList.contains('loading'))
+          .sort((a, b) => Number(a.getAttribute('aria-rowindex')) - Number(b.getAttribute('aria-rowindex')))
+          .map((row) => row.querySelector(`.cell-${name}`)?.textContent ?? ''),
+      key,
+    );
+    return cells.map((cell) => cell.trim());
+  }
+}

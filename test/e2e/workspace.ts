@@ -1,0 +1,54 @@
+/** A folder to work in, as an author has one: the hello example with fewer episodes, and an environment that takes its time. */
+import { mkdir, mkdtemp, readFile, readdir, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { EpisodeRecord, RunRecord } from '../../src/store/records.js';
+
+const SLOW = `name: slow
+episode:
+  run: sleep 30; echo 1
+  seeds: 40
+`;
+
+export interface RunFolder {
+  readonly run: RunRecord;
+  readonly episodes: readonly EpisodeRecord[];
+}
+
+const json = <T>(text: string): T => JSON.parse(text) as T;
+
+export class Workspace {
+  private constructor(readonly folder: string) {}
+
+  /** `seeds` is how many episodes hello has. */
+  static async create(seeds: number): Promise<Workspace> {
+    const folder = await mkdtemp(join(tmpdir(), 'ws-'));
+    const hello = await readFile('examples/hello.rlenv.yaml', 'utf8');
+    await writeFile(join(folder, 'hello.rlenv.yaml'), hello.replace(/^(\s+seeds:).*$/m, `$1 ${seeds}`));
+    await writeFile(join(folder, 'slow.rlenv.yaml'), SLOW);
+    return new Workspace(folder);
+  }
+
+  /** Everything on disk of all runs, oldest first. */
+  async runs(): Promise<RunFolder[]> {
+    const folder = join(this.folder, '.rlenv', 'runs');
+    const runs = await Promise.all(
+      (await readdir(folder)).map(async (id) => {
+        const run = json<RunRecord>(await readFile(join(folder, id, 'run.json'), 'utf8'));
+        const lines = await readFile(join(folder, id, 'episodes.jsonl'), 'utf8').catch(() => '');
+        return { run, episodes: lines.split('\n').filter(Boolean).map((line) => json<EpisodeRecord>(line)) };
+      }),
+    );
+    return runs.sort((a, b) => a.run.number - b.run.number);
+  }
+
+  /** Settings of the workspace; VS Code takes them up at once. */
+  async settings(settings: Readonly<Record<string, unknown>>): Promise<void> {
+    await mkdir(join(this.folder, '.vscode'), { recursive: true });
+    await writeFile(join(this.folder, '.vscode', 'settings.json'), JSON.stringify(settings));
+  }
+
+  async remove(): Promise<void> {
+    await rm(this.folder, { recursive: true, force: true, maxRetries: 5 });
+  }
+}
