@@ -42,7 +42,10 @@ export interface FailureGroup {
 export type SortKey = 'finish' | 'episode' | 'seed' | 'sample' | 'status' | 'reward' | 'steps' | 'time' | 'cause';
 
 export interface RowsQuery {
-  /** Terms separated by blanks, all of which must hold: `status:error`, `cause:timeout`, `seed:17`, `reward<0.1`, `time>2000` (ms), or plain text to find in the cause. */
+  /**
+   * Terms separated by blanks, all of which must hold: `status:error`, `cause:timeout`, `seed:17`, `seed:1..5`, `reward<0.1`, `reward:none`, `time>2000` (ms) or
+   * `time>2s`, or plain text to find in the cause; a leading `-` turns a term round.
+   */
   readonly filter: string;
   readonly sort: SortKey;
   readonly descending: boolean;

@@ -43,7 +43,7 @@ export async function computeReward(template: Template, context: RewardContext):
       components.push({ name, weight: spec.weight, value: null, problem: result.problem });
       first ??= template.reward.length > 1 ? { ...result.problem, message: `${name}: ${result.message}` } : result.problem;
     } else {
-      components.push({ name, weight: spec.weight, value: result.value, detail: result.detail });
+      components.push({ name, weight: spec.weight, value: result.value, ...(result.detail === undefined ? {} : { detail: result.detail }) });
       for (const other of result.others ?? []) components.push({ name: `${name}/${other.name}`, weight: 0, value: other.value });
     }
   }
