@@ -8,7 +8,7 @@ export interface ProviderEntry {
   readonly id: string;
   readonly title: string;
   readonly capabilities: Capabilities;
-  readonly load: () => Promise<{ createProvider(context: ProviderContext): Provider }>;
+  readonly load: () => Promise<{ readonly createProvider: (context: ProviderContext) => Provider }>;
 }
 
 export const PROVIDERS: readonly ProviderEntry[] = [

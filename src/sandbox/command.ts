@@ -1,0 +1,50 @@
+/** Programs of the host, run to their end. */
+import { spawn } from 'node:child_process';
+import { text } from 'node:stream/consumers';
+import { LimitExceeded } from './errors.js';
+
+export interface CommandResult {
+  /** Exit code, 128 + n for a signal. */
+  readonly code: number;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+export interface CommandOptions {
+  readonly signal?: AbortSignal;
+  readonly cwd?: string;
+  readonly env?: NodeJS.ProcessEnv;
+}
+
+/** Runs a program of the host and gathers its output, which is expected to be short. Rejects if it cannot be started or is aborted; then it is killed. */
+export async function runCommand(file: string, args: readonly string[], options: CommandOptions = {}): Promise<CommandResult> {
+  options.signal?.throwIfAborted();
+  const child = spawn(file, args, { stdio: ['ignore', 'pipe', 'pipe'], cwd: options.cwd, env: options.env });
+  const kill = (): void => void child.kill('SIGKILL');
+  options.signal?.addEventListener('abort', kill, { once: true });
+  try {
+    const exit = new Promise<number>((resolve, reject) => {
+      child.once('error', (error) => reject(spawnFailure(error)));
+      child.once('close', (code, signal) => resolve(exitCode(code, signal)));
+    });
+    const [code, stdout, stderr] = await Promise.all([exit, text(child.stdout), text(child.stderr)]);
+    options.signal?.throwIfAborted();
+    return { code, stdout, stderr };
+  } finally {
+    options.signal?.removeEventListener('abort', kill);
+  }
+}
+
+/** A child's end as a shell counts it. */
+export const exitCode = (code: number | null, signal: NodeJS.Signals | null): number => code ?? 128 + (SIGNALS[signal!] ?? 9);
+
+const SIGNALS: Partial<Record<NodeJS.Signals, number>> = { SIGHUP: 1, SIGINT: 2, SIGQUIT: 3, SIGILL: 4, SIGABRT: 6, SIGBUS: 7, SIGFPE: 8, SIGKILL: 9, SIGSEGV: 11, SIGPIPE: 13, SIGALRM: 14, SIGTERM: 15 };
+
+/** Names of errors that say that the machine has no more of something. */
+const EXHAUSTED = new Set(['EAGAIN', 'ENOMEM', 'EMFILE', 'ENFILE', 'ENOSPC', 'EDQUOT']);
+
+/** Turns a system error that means "no more of it" into `LimitExceeded`; gives any other back as it is. */
+export function spawnFailure(error: unknown): unknown {
+  const code = (error as NodeJS.ErrnoException).code;
+  return code !== undefined && EXHAUSTED.has(code) ? new LimitExceeded(`the machine has no more room: ${(error as Error).message}`, { cause: error }) : error;
+}
