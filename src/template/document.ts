@@ -1,7 +1,7 @@
 /** YAML text to plain values, with the place of each of them kept. Nothing here knows what a template is. */
-import { isAlias, isMap, isScalar, isSeq, LineCounter, parseDocument, type Document, type Node } from 'yaml';
+import { isAlias, isMap, isScalar, isSeq, LineCounter, type Node } from 'yaml';
+import { composeYaml } from './compose.js';
 import { formatPath, quoteName, quoteValue, type DocumentPath } from './text.js';
-import { yamlMessage } from './yamlMessages.js';
 
 /** Lines and columns count from 1; a column is a UTF-16 unit, as in VS Code. */
 export interface Position {
@@ -23,10 +23,9 @@ export interface TextFinding {
   readonly message: string;
 }
 
-/** Deepest nesting and most values that aliases may add: far beyond any template, far below what makes a machine slow. */
-const MAX_DEPTH = 64;
+/** Values that aliases may add: far beyond any template, far below what makes a machine slow. */
 const MAX_ALIASED_VALUES = 10_000;
-const MAX_SYNTAX_FINDINGS = 20;
+const MAX_CHARACTER_FINDINGS = 20;
 
 export class YamlDocument {
   readonly findings: TextFinding[] = [];
@@ -40,23 +39,14 @@ export class YamlDocument {
   constructor(private readonly text: string) {
     this.findings.push(...controlCharacters(text));
     for (let start = 0; start >= 0; start = text.indexOf('\n', start) + 1 || -1) this.lines.addNewLine(start);
-    // The check of unique keys is quadratic in the package; it is done here instead.
-    const options = { uniqueKeys: false, prettyErrors: false } as const;
-    let document: Document.Parsed | undefined;
-    try {
-      document = parseDocument(text, options);
-    } catch (error) {
-      this.findings.push({ start: 0, end: 0, message: error instanceof RangeError ? 'not valid YAML: nested too deeply' : `not valid YAML: ${String(error)}` });
-    }
-    for (const error of [...(document?.errors ?? []), ...(document?.warnings ?? [])].slice(0, MAX_SYNTAX_FINDINGS)) {
-      this.findings.push({ start: error.pos[0], end: error.pos[1], message: yamlMessage(error) });
-    }
-    if (!document || document.errors.length > 0) {
+    const { document, findings } = composeYaml(text);
+    this.findings.push(...findings);
+    if (!document) {
       this.complete = false;
       return;
     }
     const reader = new Reader(text, this.lines, this.places, this.findings);
-    this.value = reader.read(document.contents, [], 0).value;
+    this.value = reader.read(document.contents, []).value;
     this.complete = reader.complete;
   }
 
@@ -104,11 +94,10 @@ class Reader {
   constructor(private readonly text: string, private readonly lines: LineCounter, private readonly places: Map<string, Place>, private readonly findings: TextFinding[]) {}
 
   /** The value, and how many values it is made of, aliases counted in full. */
-  read(node: Node | null, path: DocumentPath, depth: number, key?: readonly [number, number]): { value: unknown; size: number } {
+  read(node: Node | null, path: DocumentPath, key?: readonly [number, number]): { value: unknown; size: number } {
     const range: readonly [number, number] = node?.range ? [node.range[0], node.range[1]] : (key ?? [0, 0]);
     this.places.set(formatPath(path), { key, value: range });
     if (!node) return { value: null, size: 1 };
-    if (depth > MAX_DEPTH) return this.refuse(range, 'nested too deeply');
     if (isAlias(node)) return this.readAlias(node.source, range);
     const anchor = (isMap(node) || isSeq(node) || isScalar(node)) && node.anchor;
     const entry = { value: undefined as unknown, size: 1, open: true };
@@ -117,7 +106,7 @@ class Reader {
     else if (isSeq(node)) {
       const list: unknown[] = [];
       node.items.forEach((item, index) => {
-        const read = this.read(item as Node | null, [...path, index], depth + 1);
+        const read = this.read(item as Node | null, [...path, index]);
         list.push(read.value);
         entry.size += read.size;
       });
@@ -130,7 +119,7 @@ class Reader {
         const keyRange: readonly [number, number] = at?.range ? [at.range[0], at.range[1]] : range;
         const name = this.keyName(at, keyRange, seen);
         if (name === undefined) continue;
-        const read = this.read(pair.value as Node | null, [...path, name], depth + 1, keyRange);
+        const read = this.read(pair.value as Node | null, [...path, name], keyRange);
         map[name] = read.value;
         entry.size += read.size;
       }
@@ -181,7 +170,7 @@ function controlCharacters(text: string): TextFinding[] {
   const findings: TextFinding[] = [];
   for (const match of text.matchAll(/[\0-\x08\x0b\x0c\x0e-\x1f\x7f-\x84\x86-\x9f\ufeff\ufffe\uffff]|[\ud800-\udbff](?![\udc00-\udfff])|(?<![\ud800-\udbff])[\udc00-\udfff]/g)) {
     findings.push({ start: match.index, end: match.index + 1, message: `expected text, found the character ${quoteValue(match[0])}` });
-    if (findings.length === MAX_SYNTAX_FINDINGS) break;
+    if (findings.length === MAX_CHARACTER_FINDINGS) break;
   }
   return findings;
 }

@@ -106,8 +106,8 @@ function checkReward(reward: unknown, report: Report): void {
 /** Only `secrets` are taken from the environment: elsewhere the value would end up in a file or a log. */
 function checkReferences(value: unknown, path: DocumentPath, report: Report): void {
   if (typeof value === 'string') {
-    const reference = /\$\{env:[^}]*\}/.exec(value);
-    if (reference) report(path, `${quoteValue(reference[0])} is allowed under \`secrets\` only: name the secret there and use its variable here`);
+    const start = value.indexOf('${env:');
+    if (start >= 0) report(path, `${quoteValue(value.slice(start).split('}', 1)[0]! + '}')} is allowed under \`secrets\` only: name the secret there and use its variable here`);
   } else if (Array.isArray(value)) value.forEach((item, index) => checkReferences(item, [...path, index], report));
   else if (value !== null && typeof value === 'object') {
     for (const [key, item] of Object.entries(value)) if (path.length > 0 || key !== 'secrets') checkReferences(item, [...path, key], report);

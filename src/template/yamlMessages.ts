@@ -3,7 +3,6 @@ import type { YAMLError } from 'yaml';
 import { safe } from './text.js';
 
 const KNOWN: readonly [RegExp, string][] = [
-  [/^Source contains multiple documents/, 'a template is one document: expected the end of the file, found a second document'],
   [/^Tabs are not allowed as indentation/, 'expected spaces as indentation, found a tab'],
   [/^Implicit map keys need to be followed|^Implicit keys need to be on a single line/, 'expected a key with ":" and a value'],
   [/^Nested mappings are not allowed in compact mappings/, 'unexpected ":": a text that holds ": " has to be in quotes'],
@@ -14,7 +13,6 @@ const KNOWN: readonly [RegExp, string][] = [
 ];
 
 export function yamlMessage(error: YAMLError): string {
-  if (error.code === 'RESOURCE_EXHAUSTION') return 'not valid YAML: nested too deeply';
   if (error.code === 'TAG_RESOLVE_FAILED') return `tags are not supported: ${safe(error.message)}`;
   const known = KNOWN.find(([pattern]) => pattern.test(error.message));
   return known ? known[1] : `not valid YAML: ${safe(error.message.charAt(0).toLowerCase() + error.message.slice(1))}`;
