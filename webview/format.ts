@@ -20,6 +20,11 @@ export function reward(value: number | null, decimals = 4): string {
   return value.toFixed(size >= 10_000 ? 1 : size >= 100 ? Math.min(decimals, 2) : decimals);
 }
 
+/** A number that a person chose, such as a weight or a bound: in as few digits as it has, four at most. */
+export function edge(value: number): string {
+  return String(Number(value.toPrecision(4)));
+}
+
 /** Decimals for a column of rewards: none if they are whole numbers as far as can be seen. */
 export function rewardDecimals(stats: { min: number | null; median: number | null; max: number | null }): number {
   return [stats.min, stats.median, stats.max].every((value) => value === null || Number.isInteger(value)) ? 0 : 4;

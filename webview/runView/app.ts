@@ -152,6 +152,8 @@ export class RunView extends PageElement {
     clearTimeout(this.#following);
     this.#set({ selected: episode });
     await this.updateComplete;
+    // Where the page is too small for all of it, the pane may be out of sight.
+    this.pane?.scrollIntoView({ block: 'nearest' });
     if (focus) this.pane?.focusTab();
   }
 

@@ -34,6 +34,7 @@ export class FilterBar extends PageElement {
           .label=${l10n.t('Filter episodes')}
           .value=${this.filter}
           .invalid=${this.filterError !== undefined}
+          .maxLength=${4096}
           placeholder=${l10n.t('Filter, such as status:error reward<0.1')}
           @input=${() => emit(this, 'filter-input', this.input.value)}
           @keydown=${this.#onKey}
@@ -69,11 +70,12 @@ export class FilterBar extends PageElement {
   #help() {
     const term = (code: string, meaning: string) => html`<div><dt><code>${code}</code></dt><dd>${meaning}</dd></div>`;
     return html`
-      <p>${l10n.t('Terms are separated by blanks. All of them must hold.')}</p>
+      <p>${l10n.t('Terms are separated by blanks. All of them must hold; a minus before one turns it round.')}</p>
       <dl>
-        ${term('status:error', l10n.t('completed, truncated, error or cancelled'))} ${term('cause:timeout', l10n.t('text in the cause'))}
-        ${term('seed:17', l10n.t('one seed; the same with episode: and sample:'))} ${term('reward<0.1', l10n.t('also >, <=, >= and ='))}
-        ${term('time>2000', l10n.t('milliseconds; the same with steps'))} ${term('refused', l10n.t('anything else: text in the cause'))}
+        ${term('status:error', l10n.t('completed, truncated, error or cancelled'))} ${term('reward<0.1', l10n.t('also <=, >, >= and =, or a range: reward:0.2..0.4'))}
+        ${term('reward:none', l10n.t('episodes without a reward'))} ${term('seed:17', l10n.t('the same with episode, sample, steps and attempts'))}
+        ${term('time>2s', l10n.t('milliseconds, if there is no unit'))} ${term('cause:timeout', l10n.t('part of the code of the cause'))}
+        ${term('"no space"', l10n.t('anything else: text in the cause'))}
       </dl>`;
   }
 

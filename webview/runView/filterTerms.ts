@@ -1,12 +1,17 @@
 /** Editing the terms of a filter (`RowsQuery.filter`) by click: what the histogram, the counts and the groups do. */
 
 function terms(filter: string): string[] {
-  return filter.split(/\s+/).filter((term) => term !== '');
+  return filter.match(/-?"[^"]*"?|[^\s"]+(?:"[^"]*"?)?/g) ?? [];
 }
 
-/** What a term is about: the part before `:`, `<`, `>` or `=`. */
+/** What a term is about: the part before `:`, `<`, `>` or `=`. Text to find is about itself. */
 function subject(term: string): string {
-  return /^([a-z]+)[:<>=]/i.exec(term)?.[1]?.toLowerCase() ?? '';
+  return /^-?([a-z]+)[:<>=]/i.exec(term)?.[1]?.toLowerCase() ?? term;
+}
+
+/** The term for exactly this cause. */
+export function causeTerm(code: string): string {
+  return /^[\w.-]+$/.test(code) ? `cause=${code}` : `cause="${code.replaceAll('"', '')}"`;
 }
 
 /** Whether the filter has all of these terms. */

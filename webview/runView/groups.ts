@@ -5,7 +5,7 @@ import type { RunSnapshot } from '../../src/protocol/runView.js';
 import { PageElement, emit, icon } from '../element.js';
 import * as format from '../format.js';
 import { oneLine } from '../text.js';
-import { hasTerms } from './filterTerms.js';
+import { causeTerm, hasTerms } from './filterTerms.js';
 import type { Grouping } from './viewState.js';
 import { STATUSES, statusWord } from './words.js';
 import './groups.css';
@@ -20,7 +20,7 @@ interface Group {
 
 function groupsOf({ failures, counts }: RunSnapshot, grouping: Grouping): Group[] {
   if (grouping === 'cause') {
-    return failures.map(({ code, status, count, example }) => ({ terms: [`status:${status}`, `cause:${code}`], status, name: oneLine(code, 80), count, example: oneLine(example, 300) }));
+    return failures.map(({ code, status, count, example }) => ({ terms: [`status:${status}`, causeTerm(code)], status, name: oneLine(code, 80), count, example: oneLine(example.startsWith(`${code}:`) ? example.slice(code.length + 1) : example, 300) }));
   }
   return STATUSES.filter((status) => counts[status] > 0).map((status) => ({ terms: [`status:${status}`], status, name: statusWord(status).text, count: counts[status], example: '' }));
 }

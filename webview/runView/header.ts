@@ -28,7 +28,8 @@ export class RunHeader extends PageElement {
   override render() {
     const { run } = this.snapshot;
     const state = stateWord(run.state);
-    const ended = run.finishedAt === undefined ? state.text : `${state.text} ${format.moment(run.finishedAt)}`;
+    const active = run.state === 'building' || run.state === 'running';
+    const ended = run.finishedAt === undefined || active ? state.text : `${state.text} ${format.moment(run.finishedAt)}`;
     return html`
       <div class="header-title">
         <h1>${oneLine(run.template, 100)} <span class="run-number">${l10n.t('run #{0}', run.number)}</span></h1>

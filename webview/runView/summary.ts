@@ -38,7 +38,15 @@ export class RunSummary extends PageElement {
           <dt class="hidden">${l10n.t('episodes')}</dt>
           <dd class="figures">
             ${l10n.t('{0} scored', format.integer(stats.scored))} \u00b7
-            <span class=${stats.unscored > 0 ? 'tone-warning' : ''}>${l10n.t('{0} without reward', format.integer(stats.unscored))}</span>
+            <button
+              type="button"
+              class="toolbar-button unscored ${stats.unscored > 0 ? 'tone-warning' : ''}"
+              aria-pressed=${hasTerms(this.filter, ['reward:none']) ? 'true' : 'false'}
+              title=${l10n.t('Show only episodes without a reward')}
+              @click=${() => emit(this, 'filter-toggle', ['reward:none'])}
+            >
+              ${l10n.t('{0} without reward', format.integer(stats.unscored))}
+            </button>
           </dd>
         </div>
       </dl>`;

@@ -8,7 +8,7 @@ import { hasTerms } from '../filterTerms.js';
 
 /** A bound as it stands in a filter: short, and read back to what was meant. */
 function bound(value: number): string {
-  return String(Number(value.toPrecision(6)));
+  return String(Number(value.toPrecision(12)));
 }
 
 /** How many rewards fell where. A bar is a filter. */
@@ -44,7 +44,7 @@ export class HistogramChart extends PageElement {
   }
 
   #describe(index: number): string {
-    const [low, high] = this.#edges(index).map((value) => format.reward(value));
+    const [low, high] = this.#edges(index).map((value) => format.edge(value));
     const count = this.#counts[index]!;
     return count === 1 ? l10n.t('{0} to {1}: 1 episode', low!, high!) : l10n.t('{0} to {1}: {2} episodes', low!, high!, format.integer(count));
   }
@@ -92,7 +92,7 @@ export class HistogramChart extends PageElement {
         })}
         ${mean === undefined ? nothing : svg`<line class="mean" x1="${mean}%" x2="${mean}%" y1="0" y2="100%"></line>`}
       </svg>
-      <div class="chart-axis figures"><span>${format.reward(low)}</span><span>${l10n.t('most: {0}', format.integer(tallest))}</span><span>${format.reward(high)}</span></div>`;
+      <div class="chart-axis figures"><span>${format.edge(low)}</span><span>${l10n.t('most: {0}', format.integer(tallest))}</span><span>${format.edge(high)}</span></div>`;
   }
 
   #indexOf(event: Event): number | undefined {

@@ -39,6 +39,11 @@ export class RewardSeriesChart extends PageElement {
     this.#plot = undefined;
   }
 
+  /** Whether there are more episodes than points, which then are the lowest and the highest of each stretch. */
+  get #thinned(): boolean {
+    return (this.series.x.at(-1) ?? 0) > this.series.x.length;
+  }
+
   get #hasData(): boolean {
     return this.series.reward.some((value) => value !== null);
   }
@@ -51,7 +56,7 @@ export class RewardSeriesChart extends PageElement {
     return html`
       <div class="chart-head">
         <h2>${l10n.t('Reward by finish order')}</h2>
-        <span class="readout figures">${readout || html`<span class="legend-line" aria-hidden="true"></span> ${l10n.t('running mean')}`}</span>
+        <span class="readout figures">${readout || html`<span class="legend-line" aria-hidden="true"></span> ${this.#thinned ? l10n.t('running mean, range') : l10n.t('running mean')}`}</span>
       </div>
       <div
         class="series-plot"
@@ -82,11 +87,12 @@ export class RewardSeriesChart extends PageElement {
     const text = () => css(this.#theme.colour('descriptionForeground', this.#theme.foreground));
     const line = () => css(this.#theme.foreground, this.#theme.highContrast ? 0.6 : 0.2);
     const points = () => css(this.#theme.colour('charts-blue', [55, 148, 255]), this.#theme.highContrast ? 1 : 0.55);
+    const range = uPlot.paths.linear!();
     const axis: uPlot.Axis = { stroke: text, font: this.#theme.font, grid: { show: false }, ticks: { stroke: line, width: 1, size: 4 }, gap: 2 };
     return {
       width: this.box.clientWidth || 300,
       height: this.box.clientHeight || 112,
-      padding: [6, 8, 0, 0],
+      padding: [6, 16, 0, 0],
       legend: { show: false },
       cursor: { y: false, drag: { x: false, y: false }, points: { size: 6, fill: () => css(this.#theme.foreground) } },
       scales: { x: { time: false } },
@@ -96,7 +102,13 @@ export class RewardSeriesChart extends PageElement {
       ],
       series: [
         {},
-        { stroke: points, paths: () => null, points: { show: true, size: 3.5, width: 0, fill: points } },
+        {
+          stroke: points,
+          width: 1,
+          spanGaps: true,
+          paths: (...place) => (this.#thinned ? range(...place) : null),
+          points: { show: () => !this.#thinned, size: 3.5, width: 0, fill: points },
+        },
         { stroke: () => css(this.#theme.foreground), width: 1.5, points: { show: false }, spanGaps: true },
       ],
       hooks: { setCursor: [(plot) => (this.pointed = plot.cursor.idx ?? undefined)] },

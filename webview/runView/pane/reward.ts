@@ -19,7 +19,7 @@ function problem({ code, message }: RewardProblem): TemplateResult {
 function row({ name, weight, value, detail, problem: why }: RewardComponent): TemplateResult {
   return html`<tr>
     <th scope="row">${oneLine(name, 100)}</th>
-    <td class="numeric figures">${format.reward(weight, 0)}</td>
+    <td class="numeric figures">${format.edge(weight)}</td>
     <td class="numeric figures">${format.reward(value)}</td>
     <td class="numeric figures">${format.reward(value === null ? null : weight * value)}</td>
     <td class="reward-detail">${detail === undefined ? nothing : oneLine(detail)} ${why ? problem(why) : nothing}</td>
@@ -32,7 +32,7 @@ export function rewardView(record: EpisodeRecord): TemplateResult {
   return html`
     <p class="reward-total"><span class="figures">${format.reward(reward)}</span> ${reward === null ? l10n.t('no reward') : l10n.t('reward')}</p>
     ${record.problem ? problem(record.problem) : nothing}
-    ${record.cause === undefined ? nothing : html`<p class="cause">${icon('info')} <span>${oneLine(record.cause, 4000)}</span></p>`}
+    ${record.cause === undefined || record.problem ? nothing : html`<p class="cause">${icon('info')} <span>${oneLine(record.cause, 4000)}</span></p>`}
     ${components.length === 0
       ? html`<p class="pane-empty">${l10n.t('No component was computed.')}</p>`
       : html`<table class="reward-table">

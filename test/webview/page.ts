@@ -1,0 +1,115 @@
+/** The run view's page alone, in a real browser, under the policy that the extension gives it. */
+import { build } from 'esbuild';
+import { cp, mkdir, readFile } from 'node:fs/promises';
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { extname, join, normalize } from 'node:path';
+import { type Browser, type Page, chromium } from 'playwright-core';
+import { runViewPage } from '../../src/extension/panels/html.js';
+import type { StubOptions } from './stubHost.js';
+import { type ThemeName, THEMES } from './themes.js';
+
+const ROOT = join(import.meta.dirname, '../..');
+const BUILT = join(ROOT, 'out/webview');
+const TYPES: Readonly<Record<string, string>> = { '.js': 'text/javascript', '.css': 'text/css', '.ttf': 'font/ttf' };
+
+export interface OpenOptions extends StubOptions {
+  readonly theme?: ThemeName;
+  readonly width?: number;
+  readonly height?: number;
+}
+
+export interface RunViewPage {
+  readonly page: Page;
+  /** Errors of the page, refusals of the policy and warnings, as they came. */
+  readonly complaints: string[];
+}
+
+/** Bundles the page as the product's build does. */
+async function bundle(): Promise<void> {
+  await mkdir(BUILT, { recursive: true });
+  await cp(join(ROOT, 'node_modules/@vscode/codicons/dist'), join(BUILT, 'codicons'), { recursive: true, filter: (file) => !/\.(html|csv|svg|json|ts)$/.test(file) });
+  const common = { absWorkingDir: ROOT, outdir: BUILT, bundle: true, platform: 'browser', target: 'chrome124', logLevel: 'warning' } as const;
+  await build({ ...common, entryPoints: { runView: 'webview/runView/main.ts' }, format: 'esm', minify: true, keepNames: true });
+  await build({ ...common, entryPoints: { stubHost: 'test/webview/stubHost.ts' }, format: 'iife' });
+}
+
+async function serve(): Promise<Server> {
+  const server = createServer((request, response) => {
+    // A browser asks for it, a webview does not.
+    if (request.url === '/favicon.ico') return void response.writeHead(204).end();
+    const path = normalize(new URL(request.url ?? '/', 'http://localhost').pathname);
+    if (path === '/') {
+      const { port } = server.address() as AddressInfo;
+      const origin = `http://127.0.0.1:${port}`;
+      response.setHeader('content-type', 'text/html');
+      response.end(runViewPage({ base: origin, cspSource: origin, nonce: 'c0ffee', language: 'en', title: 'Run', run: '{"root":"/workspace","id":"run-14"}' }));
+      return;
+    }
+    readFile(join(BUILT, path)).then(
+      (content) => response.setHeader('content-type', TYPES[extname(path)] ?? 'application/octet-stream').end(content),
+      () => response.writeHead(404).end(),
+    );
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  return server;
+}
+
+/** A browser and what it needs; `close` ends all of it. */
+export class RunViewBrowser {
+  private constructor(
+    private readonly browser: Browser,
+    private readonly server: Server,
+    private readonly stub: string,
+  ) {}
+
+  static async launch(): Promise<RunViewBrowser> {
+    await bundle();
+    const server = await serve();
+    const browser = await chromium.launch({
+      executablePath: process.env['CHROMIUM'] ?? '/usr/bin/chromium',
+      args: ['--no-sandbox', '--disable-gpu', '--disable-quic', '--no-first-run', '--disable-background-networking', '--disable-component-update', '--disable-sync'],
+    });
+    return new RunViewBrowser(browser, server, await readFile(join(BUILT, 'stubHost.js'), 'utf8'));
+  }
+
+  get address(): string {
+    return `http://127.0.0.1:${(this.server.address() as AddressInfo).port}/`;
+  }
+
+  /** Opens the page; with `until`, waits for rows or for whatever else it names. */
+  async open({ theme = 'dark', width = 1200, height = 900, ...stub }: OpenOptions, until = '.grid-body .row:not(.loading)'): Promise<RunViewPage> {
+    const context = await this.browser.newContext({ viewport: { width, height } });
+    const page = await context.newPage();
+    page.setDefaultTimeout(15_000);
+    const complaints: string[] = [];
+    page.on('pageerror', (error) => complaints.push(error.message));
+    page.on('console', (message) => ['error', 'warning'].includes(message.type()) && complaints.push(message.text()));
+    await page.addInitScript(`window.__stubOptions = ${JSON.stringify(stub)}; ${this.stub}`);
+    await page.addInitScript(themeScript(theme));
+    await page.goto(this.address);
+    if (until) await page.waitForSelector(until);
+    return { page, complaints };
+  }
+
+  async close(): Promise<void> {
+    await this.browser.close();
+    this.server.closeAllConnections();
+    await new Promise((resolve) => this.server.close(resolve));
+  }
+}
+
+/** Puts a theme on the page, as VS Code does: variables on the root, a class on the body. A script for the page. */
+export function themeScript(theme: ThemeName): string {
+  const { bodyClass, variables } = THEMES[theme];
+  const properties = Object.fromEntries(Object.entries(variables).map(([name, value]) => [`--vscode-${name}`, value]));
+  return `{
+    const apply = () => {
+      document.documentElement.removeAttribute('style');
+      for (const [name, value] of Object.entries(${JSON.stringify(properties)})) document.documentElement.style.setProperty(name, value);
+      document.body.className = ${JSON.stringify(bodyClass)};
+    };
+    if (document.body) apply();
+    else document.addEventListener('DOMContentLoaded', apply);
+  }`;
+}

@@ -1,0 +1,117 @@
+/** Pictures of the run view for a person to look at, in out/screens: `npx tsx test/webview/screens.ts [part of a name]`. */
+import { mkdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { Page } from 'playwright-core';
+import { type OpenOptions, RunViewBrowser } from './page.js';
+import { type ThemeName, THEMES } from './themes.js';
+
+const OUT = join(import.meta.dirname, '../../out/screens');
+const THEME_NAMES = Object.keys(THEMES) as ThemeName[];
+
+interface Scene extends OpenOptions {
+  readonly name: string;
+  readonly until?: string;
+  readonly act?: (page: Page) => Promise<void>;
+}
+
+const openEpisode = async (page: Page, row = 6) => {
+  await page.locator('.grid-body .row').nth(row).click();
+  await page.waitForSelector('rl-episode-output pre');
+};
+const sortByReward = async (page: Page) => {
+  await page.getByRole('columnheader', { name: 'reward' }).getByRole('button').click();
+  await page.waitForSelector('[aria-sort="ascending"]');
+};
+const groupByCause = async (page: Page) => {
+  await page.locator('vscode-single-select').click();
+  await page.locator('vscode-single-select .option').nth(1).click();
+  await page.waitForSelector('.groups');
+};
+const failed: NonNullable<OpenOptions['details']> = Object.fromEntries([6, 47].map((episode) => [episode, {}]));
+
+const SCENES: readonly Scene[] = [
+  ...THEME_NAMES.map((theme) => ({
+    name: theme,
+    theme,
+    total: 512,
+    width: 1400,
+    act: async (page: Page) => {
+      await groupByCause(page);
+      await sortByReward(page);
+      await openEpisode(page);
+    },
+  })),
+  ...THEME_NAMES.map((theme) => ({ name: `narrow-${theme}`, theme, total: 512, width: 300, height: 900 })),
+  { name: 'narrow-pane', total: 512, width: 300, height: 1000, act: openEpisode },
+  { name: 'wide', total: 20_000, width: 2000, height: 1100, act: async (page) => openEpisode(page, 10) },
+  { name: 'wide-light', theme: 'light', total: 20_000, width: 2000, height: 1100, run: { samples: 4, seeds: { first: 0, last: 4999 } } },
+  { name: 'running', total: 512, finished: 214, run: { state: 'running', finishedAt: null } },
+  { name: 'building', total: 512, finished: 0, run: { state: 'building', startedAt: null, finishedAt: null, snapshot: null }, until: '.chart-empty' },
+  { name: 'nothing-yet', theme: 'light', total: 512, finished: 0, run: { state: 'running', finishedAt: null }, until: '.chart-empty' },
+  { name: 'all-failed', total: 64, allFail: true, act: groupByCause },
+  { name: 'interrupted-untrusted', theme: 'light', total: 512, finished: 300, trusted: false, run: { state: 'interrupted', error: 'the process that ran it is gone' } },
+  {
+    name: 'reward-tab',
+    theme: 'light',
+    total: 512,
+    width: 1400,
+    details: failed,
+    act: async (page) => {
+      await page.locator('vscode-textfield input').fill('reward:none status:completed');
+      await page.waitForFunction(() => document.querySelector('.episode-count')?.textContent?.includes(' of '));
+      await openEpisode(page, 0);
+      await page.locator('vscode-tab-header', { hasText: 'Reward' }).click();
+    },
+  },
+  {
+    name: 'timing-below',
+    total: 512,
+    width: 800,
+    act: async (page) => {
+      await openEpisode(page, 3);
+      await page.locator('vscode-tab-header', { hasText: 'Timing' }).click();
+    },
+  },
+  {
+    name: 'artifacts',
+    theme: 'hc-light',
+    total: 512,
+    width: 1100,
+    act: async (page) => {
+      await openEpisode(page, 3);
+      await page.locator('vscode-tab-header', { hasText: 'Artifacts' }).click();
+    },
+  },
+  {
+    name: 'filter-help-and-error',
+    total: 512,
+    act: async (page) => {
+      await page.locator('vscode-textfield input').fill('rewrad<0.2');
+      await page.waitForSelector('.filter-error');
+      await page.locator('.filter-help-button').click();
+    },
+  },
+];
+
+async function main(): Promise<void> {
+  await mkdir(OUT, { recursive: true });
+  const browser = await RunViewBrowser.launch();
+  try {
+    for (const { name, until, act, ...options } of SCENES.filter((scene) => scene.name.includes(process.argv[2] ?? ''))) {
+      const { page, complaints } = await browser.open(options, until);
+      await act?.(page);
+      // Fonts and the chart's first drawing come a frame or two later.
+      await page.evaluate(() => document.fonts.ready.then(() => new Promise((resolve) => setTimeout(resolve, 200))));
+      await page.screenshot({ path: join(OUT, `${name}.png`) });
+      await page.context().close();
+      console.log(name, ...complaints);
+    }
+  } finally {
+    await browser.close();
+  }
+}
+
+main().catch((error: unknown) => {
+  console.error(error);
+  process.exitCode = 1;
+});

@@ -1,0 +1,145 @@
+/**
+ * Stands in for VS Code and the extension, inside the page: answers the run view's requests over a made-up run, with the project's own
+ * statistics and filter behind it and its own check of what the page sends. Tests steer it through `window.stub`.
+ */
+import type { EpisodeDetail, RunRecord, RunSnapshot, RunViewRequests, ToExtension, ToWebview } from '../../src/protocol/runView.js';
+import { parseMessage } from '../../src/extension/panels/messages.js';
+import { queryRows } from '../../src/rollout/query.js';
+import { RunAggregate } from '../../src/rollout/summary.js';
+import type { EpisodeRecord } from '../../src/store/records.js';
+import { type RunOverrides, episodeRecord, finishOrder, runRecord } from './generate.js';
+
+export interface StubOptions {
+  readonly total: number;
+  /** Episodes that have finished when the page opens; all if absent. */
+  readonly finished?: number;
+  readonly running?: number;
+  readonly run?: RunOverrides;
+  readonly trusted?: boolean;
+  readonly allFail?: boolean;
+  readonly show?: { episode?: number; filter?: string };
+  /** Takes the place of what was made up for an episode. */
+  readonly details?: Readonly<Record<number, { record?: Partial<EpisodeRecord>; stdout?: string; stderr?: string; verifier?: string; dropped?: number; artifacts?: EpisodeDetail['artifacts'] }>>;
+}
+
+const STDOUT = `\x1b[1mpytest\x1b[0m -q tests/
+\x1b[32m........\x1b[0m\x1b[31mF\x1b[0m\x1b[33ms\x1b[0m                                                 [100%]
+\x1b[31m\x1b[1mFAILED\x1b[0m tests/test_a.py::\x1b[1mtest_zero\x1b[0m - ZeroDivisionError: division by zero
+\x1b[36mworker 0\x1b[0m finished in \x1b[38;5;208m0.42 s\x1b[0m
+\x1b[44;97m summary \x1b[0m 8 passed, 1 failed, 1 skipped
+0.6125
+`;
+const STDERR = `\x1b[33mwarning:\x1b[0m the cache folder is read-only; continuing without it\n`;
+
+declare global {
+  interface Window {
+    __stubOptions: StubOptions;
+    stub: StubHost;
+  }
+}
+
+class StubHost {
+  /** What the page asked for, in order. */
+  readonly requests: ToExtension[] = [];
+  /** Set by a test: requests of these names are answered with an error. */
+  readonly failing = new Map<string, string>();
+  readonly #options: StubOptions;
+  readonly #order: number[];
+  #run: RunRecord;
+  #records: EpisodeRecord[] = [];
+  #figures = new RunAggregate();
+  #revision = 1;
+  #sorted?: { key: string; rows: ReturnType<typeof queryRows> };
+
+  constructor(options: StubOptions) {
+    this.#options = options;
+    this.#run = runRecord(options.total, options.run);
+    this.#order = finishOrder(options.total);
+    this.#take(options.finished ?? options.total);
+  }
+
+  #take(count: number): void {
+    for (const episode of this.#order.slice(this.#records.length, this.#records.length + count)) {
+      const made = episodeRecord(episode, { samples: this.#run.samples, allFail: this.#options.allFail });
+      const record = { ...made, ...this.#options.details?.[episode]?.record };
+      this.#records.push(record);
+      this.#figures.add(record);
+    }
+  }
+
+  /** That many more episodes finish. */
+  finish(count: number, run: Partial<RunRecord> = {}): void {
+    this.#take(count);
+    this.change(run);
+  }
+
+  change(run: Partial<RunRecord>): void {
+    this.#run = { ...this.#run, ...run };
+    this.#revision++;
+    this.#sorted = undefined;
+    this.#post({ method: 'changed', params: { revision: this.#revision } });
+  }
+
+  show(target: { episode?: number; filter?: string }): void {
+    this.#post({ method: 'show', params: target });
+  }
+
+  #post(message: ToWebview): void {
+    setTimeout(() => window.postMessage(structuredClone(message), '*'), 1);
+  }
+
+  receive(value: unknown): void {
+    const parsed = parseMessage(value);
+    if (!parsed.ok) throw new Error(`The page sent what is not of the protocol: ${JSON.stringify(value)}`);
+    const { message } = parsed;
+    this.requests.push(message);
+    const failure = this.failing.get(message.method);
+    this.#post(failure === undefined ? { id: message.id, result: this.#answer(message) } : { id: message.id, error: failure });
+  }
+
+  #answer(message: ToExtension): unknown {
+    switch (message.method) {
+      case 'ready': return { snapshot: this.#snapshot(), trusted: this.#options.trusted ?? true, ...(this.#options.show && { show: this.#options.show }) } satisfies RunViewRequests['ready']['result'];
+      case 'snapshot': return this.#snapshot();
+      case 'rows': {
+        // Sorted once for each order, so that what is measured is the page.
+        const { filter, sort, descending, start, count } = message.params;
+        const key = JSON.stringify([filter, sort, descending]);
+        if (this.#sorted?.key !== key) this.#sorted = { key, rows: queryRows(this.#records, { filter, sort, descending, start: 0, count: Number.MAX_SAFE_INTEGER }) };
+        return { ...this.#sorted.rows, start, rows: this.#sorted.rows.rows.slice(start, start + count) };
+      }
+      case 'episode': return this.#detail(message.params.episode);
+      default: return null;
+    }
+  }
+
+  #snapshot(): RunSnapshot {
+    const active = this.#run.state === 'running';
+    return {
+      ...this.#figures.snapshot(),
+      run: this.#run,
+      revision: this.#revision,
+      running: active ? (this.#options.running ?? Math.min(64, this.#options.total - this.#records.length)) : 0,
+      episodesPerSecond: this.#records.length > 0 ? 18.2 : null,
+      durationMs: 41_000,
+    };
+  }
+
+  #detail(episode: number): EpisodeDetail {
+    const record = this.#records.find((each) => each.episode === episode) ?? episodeRecord(episode);
+    const { stdout = STDOUT, stderr = record.cause === undefined ? '' : STDERR, verifier = 'tests_passed 0.625\nstyle 0.56\n', dropped = 0, artifacts } = this.#options.details?.[episode] ?? {};
+    const kept = record.artifacts > 0 ? [{ path: 'workspace/solution.patch', size: 1834 }, { path: 'logs/verifier/ctrf.json', size: 24_120 }] : [];
+    return { record, stdout: { text: stdout, dropped }, stderr: { text: stderr, dropped: 0 }, verifier: { text: verifier, dropped: 0 }, artifacts: artifacts ?? kept };
+  }
+}
+
+const STATE = 'stub-state';
+const stub = (window.stub = new StubHost(window.__stubOptions));
+Object.assign(window, {
+  acquireVsCodeApi: () => ({
+    postMessage: (message: unknown) => stub.receive(structuredClone(message)),
+    getState: () => (JSON.parse(sessionStorage.getItem(STATE) ?? 'null') as unknown) ?? undefined,
+    setState: (state: unknown) => sessionStorage.setItem(STATE, JSON.stringify(state)),
+  }),
+});
+performance.mark('host-ready');
