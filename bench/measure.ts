@@ -20,8 +20,8 @@ export function execute(command: string, args: readonly string[], options: { inp
     const child = spawn(command, args, { stdio: ['pipe', 'ignore', 'inherit'], env: options.env ?? process.env, cwd: options.cwd });
     child.on('error', reject);
     child.on('exit', (code, signal) => (code === 0 ? resolve() : reject(new Error(`${command} ended with ${signal ?? `exit code ${code}`}`))));
-    child.stdin!.on('error', () => undefined);
-    child.stdin!.end(options.input ?? '');
+    child.stdin.on('error', () => undefined);
+    child.stdin.end(options.input ?? '');
   });
 }
 

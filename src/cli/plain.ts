@@ -2,7 +2,7 @@ import { stripVTControlCharacters } from 'node:util';
 
 /** Text from a sandbox for a terminal: no escape sequence, no control character but tab and newline. */
 export function plain(text: string): string {
-  // eslint-disable-next-line no-control-regex
+   
   return stripVTControlCharacters(text).replace(/[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u202a-\u202e\u2066-\u2069]/g, '\ufffd');
 }
 

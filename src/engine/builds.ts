@@ -1,5 +1,5 @@
 /** Builds and their snapshots: cached on the digest of all that went in, built once however many ask at the same time. */
-import { relative } from 'node:path';
+import { dirname, relative } from 'node:path';
 import type { Provider } from '../sandbox/provider.js';
 import { buildSnapshot } from '../rollout/build.js';
 import { readSecrets } from '../rollout/secrets.js';
@@ -92,16 +92,14 @@ export class Builds {
 
 /** What a reward's second sandbox is built from: a template of its own, without files. */
 export function scoringTemplate(template: Template, component: Extract<RewardComponentSpec, { type: 'sandbox' }>): Template {
-  const own = component as unknown as { image?: string; dockerfile?: string };
+  const { image, dockerfile, resources, env, setup } = component;
   return {
     ...template,
+    ...{ resources, env, setup },
     name: `${template.name}-scorer`,
-    base: own.dockerfile ? { dockerfile: { file: own.dockerfile, context: template.directory } } : { image: own.image },
+    base: dockerfile ? { dockerfile: { file: dockerfile, context: dirname(dockerfile) } } : { image },
     packages: { apt: [], python: [] },
-    resources: (component.resources ?? {}) as Template['resources'],
-    env: Object.fromEntries(Object.entries(component.env ?? {}).map(([name, value]) => [name, String(value)])),
     files: [],
-    setup: component.setup,
   };
 }
 

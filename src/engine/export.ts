@@ -50,6 +50,6 @@ async function write(output: Writable, lines: string[]): Promise<void> {
 function csvCell(value: unknown): string {
   if (value === undefined || value === null) return '';
   if (typeof value === 'number') return String(value);
-  const text = String(value as string).replace(/^(?=[=+\-@\t\r])/, "'");
+  const text = String(value).replace(/^(?=[=+\-@\t\r])/, "'");
   return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
 }

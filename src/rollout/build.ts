@@ -1,4 +1,5 @@
 /** Build: a sandbox from the base image, set up, snapshotted. Nothing is kept of one that fails. */
+import { realpath } from 'node:fs/promises';
 import { BuildFailed, ExecTimeout } from '../sandbox/errors.js';
 import { packDirectory } from '../sandbox/archive.js';
 import type { Provider, ProviderSnapshot, Sandbox, SandboxLabels } from '../sandbox/provider.js';
@@ -60,7 +61,10 @@ class Builder {
   }
 
   async copyFiles(files: Template['files']): Promise<void> {
-    for (const { from, to } of files) await this.sandbox.files.upload(packDirectory(from), to, { signal: this.context.signal });
+    if (files.length === 0) return;
+    // What a link in the template's folder leads to is what is copied, under the name that was asked for.
+    const entries = await Promise.all(files.map(async ({ from, to }) => ({ name: to.slice(1), source: await realpath(from) })));
+    await this.sandbox.files.upload(packDirectory(entries), '/', { signal: this.context.signal });
   }
 
   async installPackages({ apt, python }: Template['packages']): Promise<void> {
@@ -76,7 +80,7 @@ class Builder {
   }
 
   step(step: SetupStep, what: string): Promise<void> {
-    const argv = step.run !== undefined ? ['sh', '-e', '-c', step.run] : ['python3', '-c', step.python!];
+    const argv = step.run !== undefined ? ['sh', '-e', '-c', step.run] : ['python3', '-c', step.python];
     return this.run(argv, what, {}, step.timeout);
   }
 

@@ -42,7 +42,7 @@ export class RunnerServer {
   /** Cancels every run and ends every sandbox of this process. */
   async close(): Promise<void> {
     const engines = await Promise.allSettled(this.engines.values());
-    await Promise.all(engines.map((engine) => (engine.status === 'fulfilled' ? engine.value.close() : undefined)));
+    await Promise.all(engines.flatMap((engine) => (engine.status === 'fulfilled' ? [engine.value.close()] : [])));
     this.engines.clear();
   }
 

@@ -30,7 +30,7 @@ describe('rl-sandboxes run', function () {
     assert.equal(normalise(stdout, workspace.folder), golden);
     // In a pipe progress is plain lines.
     assert.match(stderr, /^hello #1 {2}64\/64 /m);
-    // eslint-disable-next-line no-control-regex
+     
     assert.doesNotMatch(stderr + stdout, /\u001b/);
   });
 
