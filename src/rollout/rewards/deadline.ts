@@ -4,8 +4,8 @@ import { fail } from './failure.js';
 const LONGEST_DELAY_MS = 2 ** 31 - 1;
 
 /**
- * Runs `work` under a deadline: its signal aborts when the outer one does, or when time is up, and then the failure is `timed-out`. `what` is
- * the subject of the sentence.
+ * Runs `work` under a deadline: its signal aborts when the outer one does, or when time is up, and then it fails with
+ * `timed-out`, of which `what` is the subject. Rejects with the outer signal's reason if that aborts.
  */
 export async function withDeadline<T>(outer: AbortSignal, timeoutMs: number, what: string, work: (signal: AbortSignal) => Promise<T>): Promise<T> {
   outer.throwIfAborted();
@@ -21,7 +21,8 @@ export async function withDeadline<T>(outer: AbortSignal, timeoutMs: number, wha
   try {
     return await work(controller.signal);
   } catch (error) {
-    if (late && !outer.aborted) fail('timed-out', `${what} did not end within ${timeoutMs / 1000} s`);
+    outer.throwIfAborted();
+    if (late) fail('timed-out', `${what} did not end within ${timeoutMs / 1000} s`);
     throw error;
   } finally {
     clearTimeout(timer);

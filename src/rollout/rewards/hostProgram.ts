@@ -26,10 +26,14 @@ const SHORTAGES = new Set(['EAGAIN', 'ENOMEM', 'EMFILE', 'ENFILE']);
  */
 export async function runHostProgram([program, ...args]: readonly string[], options: HostProgramOptions, signal: AbortSignal): Promise<number | NodeJS.Signals> {
   signal.throwIfAborted();
-  const child = spawn(program!, args, { cwd: options.cwd, env: options.env, stdio: ['ignore', 'pipe', 'pipe'], detached: process.platform !== 'win32', windowsHide: true });
-  const kill = () => killGroup(child);
-  signal.addEventListener('abort', kill, { once: true });
+  let kill: (() => void) | undefined;
   try {
+    const child = spawn(program!, args, { cwd: options.cwd, env: options.env, stdio: ['ignore', 'pipe', 'pipe'], detached: process.platform !== 'win32', windowsHide: true });
+    // Before that there may be no pipes to read.
+    await once(child, 'spawn');
+    kill = () => killGroup(child);
+    signal.addEventListener('abort', kill, { once: true });
+    if (signal.aborted) kill();
     const drained = Promise.allSettled([consume(options.clean(child.stdout), ...options.stdout), consume(options.clean(child.stderr), ...options.stderr)]);
     const [code, by] = (await once(child, 'exit')) as [number | null, NodeJS.Signals | null];
     kill();
@@ -42,9 +46,9 @@ export async function runHostProgram([program, ...args]: readonly string[], opti
     const { code, syscall } = error as NodeJS.ErrnoException;
     if (!syscall?.startsWith('spawn')) throw error;
     if (SHORTAGES.has(code ?? '')) throw new LimitExceeded(`cannot start ${program}: ${code}`, { cause: error });
-    fail('verifier-failed', `cannot start the scorer ${quote(program!)}: ${code === 'ENOENT' ? 'there is no such program' : code}`);
+    return fail('verifier-failed', `cannot start the scorer ${quote(program!)}: ${code === 'ENOENT' ? 'there is no such program' : code}`);
   } finally {
-    signal.removeEventListener('abort', kill);
+    if (kill) signal.removeEventListener('abort', kill);
   }
 }
 

@@ -1,6 +1,6 @@
 /** Files of a sandbox, read whole but bounded: in size and, as an episode can leave a pipe that nobody writes to, in time. */
 import { addAbortSignal } from 'node:stream';
-import { NoSuchFile } from '../../sandbox/errors.js';
+import { NoSuchFile, SandboxError } from '../../sandbox/errors.js';
 import { withDeadline } from './deadline.js';
 import { fail } from './failure.js';
 import type { RewardContext } from './kind.js';
@@ -25,9 +25,19 @@ export function readSome(context: RewardContext, path: string, limit: number, ti
       return Buffer.concat(chunks, Math.min(size, limit + 1));
     } catch (error) {
       if (error instanceof NoSuchFile) return undefined;
+      // Of this kind are refusals and breakdowns alike; only the one that would come again is no reason to try again.
+      if (error instanceof SandboxError && error.code === SandboxError.name && (await isSomethingElse(context, path, timeoutMs))) fail('missing', `${path} is not a file`);
       throw error;
     }
   });
+}
+
+/** Whether a path is a folder, a pipe or a device. */
+async function isSomethingElse({ sandbox, signal }: RewardContext, path: string, timeoutMs: number): Promise<boolean> {
+  const child = sandbox.exec(['sh', '-c', 'test -e "$1" && ! test -f "$1"', 'sh', path], { signal, timeoutMs });
+  child.stdout.resume();
+  child.stderr.resume();
+  return (await child.exit).code === 0;
 }
 
 /** The whole file, or undefined if there is none. Throws `RewardFailure`: too-large, timed-out. */
