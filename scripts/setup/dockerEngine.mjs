@@ -1,0 +1,87 @@
+// A Docker engine of our own: dockerd with its own data, run folder and socket, beside whatever else the machine has.
+import { spawn } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import { mkdir, open, readdir, readFile, rm } from 'node:fs/promises';
+import { connect } from 'node:net';
+import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+
+/** Where an engine with that data folder has its socket: under /run, since a socket's path may have 107 bytes at most. */
+export function engineAt(dataRoot) {
+  const run = `/run/rl-sandboxes-${createHash('sha256').update(dataRoot).digest('hex').slice(0, 8)}`;
+  const socket = join(run, 'docker.sock');
+  return { dataRoot, run, socket, host: `unix://${socket}`, pidFile: join(run, 'docker.pid'), log: join(dataRoot, 'dockerd.log') };
+}
+
+/** Whether something accepts connections there. */
+export function answers(socket, timeoutMs = 2000) {
+  return new Promise((resolve) => {
+    const connection = connect(socket);
+    const end = (result) => {
+      connection.destroy();
+      resolve(result);
+    };
+    connection.setTimeout(timeoutMs, () => end(false));
+    connection.on('connect', () => end(true));
+    connection.on('error', () => end(false));
+  });
+}
+
+/**
+ * Starts dockerd detached from this process and waits until it answers; one that still runs from earlier is used as it is.
+ * Throws with the tail of its log if it does not come up within `timeoutMs`.
+ */
+export async function startEngine(dataRoot, { args = [], timeoutMs = 60_000 } = {}) {
+  const engine = engineAt(dataRoot);
+  const stop = () => stopEngine(engine);
+  if (await answers(engine.socket)) return { ...engine, stop };
+  // What an engine that was killed left running would hold its containers' mounts.
+  await stopEngine(engine);
+  await mkdir(dataRoot, { recursive: true });
+  await mkdir(engine.run, { recursive: true, mode: 0o700 });
+  const log = await open(engine.log, 'w');
+  const child = spawn(
+    'dockerd',
+    ['--data-root', dataRoot, '--exec-root', join(engine.run, 'exec'), '--pidfile', engine.pidFile, '--host', engine.host, '--experimental', ...args],
+    { detached: true, stdio: ['ignore', log.fd, log.fd] },
+  );
+  let failure;
+  child.on('error', (error) => (failure = error.message));
+  child.on('exit', (code, signal) => (failure = `dockerd ended with ${signal ?? `exit code ${code}`}`));
+  child.unref();
+  await log.close();
+  const deadline = Date.now() + timeoutMs;
+  while (!(await answers(engine.socket))) {
+    if (!failure && Date.now() > deadline) failure = `dockerd did not answer within ${timeoutMs / 1000} s`;
+    if (failure) {
+      const tail = (await readFile(engine.log, 'utf8').catch(() => '')).trim().split('\n').slice(-15).join('\n');
+      await stopEngine(engine);
+      throw new Error(`${failure}; the end of ${engine.log}:\n${tail}`);
+    }
+    await delay(100);
+  }
+  return { ...engine, stop };
+}
+
+/** Ends the engine, its containerd and what is left of its containers. */
+export async function stopEngine(engine) {
+  const pid = Number(await readFile(engine.pidFile, 'utf8').catch(() => ''));
+  if (pid && (await commandLine(pid)).includes(engine.run)) {
+    process.kill(pid, 'SIGTERM');
+    const deadline = Date.now() + 20_000;
+    while ((await commandLine(pid)).includes(engine.run) && Date.now() < deadline) await delay(50);
+  }
+  // An engine that was killed leaves the shims of its containers; each names the run folder in its command line.
+  for (const entry of await readdir('/proc').catch(() => [])) {
+    if (/^\d+$/.test(entry) && (await commandLine(entry)).includes(`${engine.run}/`)) {
+      try {
+        process.kill(Number(entry), 'SIGKILL');
+      } catch {
+        // It ended by itself.
+      }
+    }
+  }
+  await rm(engine.run, { recursive: true, force: true }).catch(() => undefined);
+}
+
+const commandLine = (pid) => readFile(`/proc/${pid}/cmdline`, 'utf8').catch(() => '');

@@ -1,0 +1,13 @@
+import type { Capabilities } from '../provider.js';
+
+/** What a Docker engine with Linux containers can do. Whether it has a GPU is seen when one is asked for. */
+export const dockerCapabilities: Capabilities = {
+  gpu: true,
+  filesystemSnapshot: true,
+  memorySnapshot: false,
+  network: ['none', 'full'],
+  image: true,
+  rootFolder: false,
+  dockerfile: true,
+  aptPackages: true,
+};

@@ -1,0 +1,133 @@
+/** How a sandbox's container is made: its configuration, and a creation that leaves nothing behind when it fails or is aborted. */
+import type Docker from 'dockerode';
+import { randomBytes } from 'node:crypto';
+import type { OperationOptions, Resources, SandboxSpec } from '../provider.js';
+import { within } from '../deadline.js';
+import type { Engine } from './engine.js';
+import { reasonOf, statusOf } from './failures.js';
+import { Gate } from './gate.js';
+import { containerLabels, containerName } from './labels.js';
+import { GATE } from './shell.js';
+
+/** `setup` has what a package manager needs, as root; `episode` has nothing, as the image's user. */
+export type Purpose = 'setup' | 'episode';
+
+export const DEFAULT_PIDS = 1024;
+/** Processes of our own: the first one, the timer and its sleep, the watcher. */
+const OWN_PIDS = 4;
+const DEFAULT_SHM_BYTES = 1 << 30;
+
+const SETUP_CAPABILITIES = ['CHOWN', 'DAC_OVERRIDE', 'FOWNER', 'FSETID', 'SETUID', 'SETGID', 'SETFCAP', 'KILL', 'SYS_CHROOT', 'AUDIT_WRITE'];
+
+const CREATE_TIMEOUT_MS = 120_000;
+const REMOVE_TIMEOUT_MS = 60_000;
+/** How long a creation that was given up is waited for, so that what it made can be removed. */
+const SETTLE_TIMEOUT_MS = 15_000;
+
+export interface HostTraits {
+  readonly cpus: number;
+  /** Whether the storage driver limits what a container may write. */
+  readonly diskQuota: boolean;
+}
+
+export const newId = (): string => randomBytes(8).toString('hex');
+
+export function containerOptions(id: string, image: string, spec: SandboxSpec, purpose: Purpose, host: HostTraits): Docker.ContainerCreateOptions {
+  const setup = purpose === 'setup';
+  return {
+    name: containerName(id),
+    Image: image,
+    Hostname: 'sandbox',
+    Entrypoint: ['/bin/sh'],
+    Cmd: ['-c', GATE, 'sh', String(Math.ceil(spec.lifetimeMs / 1000))],
+    ...(setup ? { User: '0' } : {}),
+    ...(spec.workdir === undefined ? {} : { WorkingDir: spec.workdir }),
+    Labels: containerLabels(id, spec.labels),
+    OpenStdin: true,
+    StdinOnce: true,
+    AttachStdin: true,
+    AttachStdout: true,
+    AttachStderr: true,
+    Tty: false,
+    StopSignal: 'SIGKILL',
+    Healthcheck: { Test: ['NONE'] },
+    HostConfig: {
+      AutoRemove: true,
+      NetworkMode: spec.network === 'none' ? 'none' : 'bridge',
+      CapDrop: ['ALL'],
+      CapAdd: setup ? SETUP_CAPABILITIES : [],
+      SecurityOpt: ['no-new-privileges'],
+      LogConfig: { Type: 'none', Config: {} },
+      Init: false,
+      ...limits(spec.resources, purpose, host),
+    },
+  };
+}
+
+function limits({ cpu, memory, pids, disk, gpu }: Resources, purpose: Purpose, host: HostTraits): Docker.HostConfig {
+  return {
+    PidsLimit: (pids ?? DEFAULT_PIDS) + OWN_PIDS,
+    // More cores than there are is no limit, and the engine refuses the number.
+    ...(cpu !== undefined && cpu < host.cpus ? { NanoCpus: Math.max(1e7, Math.round(cpu * 1e9)) } : {}),
+    ...(memory === undefined ? {} : { Memory: memory, MemorySwap: memory }),
+    // It counts as memory; the engine's own 64 MB are too few for programs that share arrays between processes.
+    ShmSize: Math.min(memory ?? DEFAULT_SHM_BYTES, DEFAULT_SHM_BYTES),
+    ...(disk === undefined ? {} : host.diskQuota ? { StorageOpt: { size: String(disk) } } : purpose === 'episode' ? { Ulimits: [{ Name: 'fsize', Soft: disk, Hard: disk }] } : {}),
+    ...(gpu === undefined ? {} : { DeviceRequests: [{ Driver: '', Count: gpu.count === 'all' ? -1 : gpu.count, Capabilities: [['gpu']] }] }),
+  };
+}
+
+/** Creates, attaches and starts. When it fails, also by abort or deadline, the container is removed before this rejects. */
+export async function startContainer(engine: Engine, options: Docker.ContainerCreateOptions, operation?: OperationOptions): Promise<{ container: Docker.Container; gate: Gate }> {
+  let creation: Promise<Docker.Container> | undefined;
+  let gate: Gate | undefined;
+  try {
+    return await engine.call('Starting a sandbox', operation, CREATE_TIMEOUT_MS, async (docker, signal) => {
+      // Not bound to the signal: a request that is cut may have been heard, and would make its container after the clean-up.
+      creation = docker.createContainer(options);
+      const container = await creation;
+      signal.throwIfAborted();
+      gate = await Gate.attach(container, signal);
+      await container.start({ abortSignal: signal });
+      signal.throwIfAborted();
+      return { container, gate };
+    });
+  } catch (error) {
+    gate?.destroy();
+    if (creation) await discard(engine, options.name!, creation);
+    throw error;
+  }
+}
+
+/** Removes what a creation that failed has made or will make. */
+async function discard(engine: Engine, name: string, creation: Promise<Docker.Container>): Promise<void> {
+  const remove = (): Promise<void> => removeContainer(engine, name).catch(() => undefined);
+  const made = await within('Waiting for a creation', undefined, SETTLE_TIMEOUT_MS, () => creation).then(
+    () => true,
+    // It never came to be, or is still under way; then its container goes as soon as it is there.
+    () => false,
+  );
+  if (!made) void creation.then(remove, () => undefined);
+  else await remove();
+}
+
+/** Removes a container with its anonymous volumes. Resolves when nothing of it is left; what is not there is a success. */
+export async function removeContainer(engine: Engine, name: string, operation?: OperationOptions): Promise<void> {
+  await engine.call('Ending a sandbox', operation, REMOVE_TIMEOUT_MS, async (docker, signal) => {
+    const container = docker.getContainer(name);
+    for (;;) {
+      try {
+        await container.remove({ force: true, v: true, abortSignal: signal } as Docker.ContainerRemoveOptions);
+        return;
+      } catch (error) {
+        if (statusOf(error) === 404) return;
+        // It is being removed already: its own end did that.
+        if (statusOf(error) !== 409 && !/device or resource busy|did not receive an exit event/.test(reasonOf(error))) throw error;
+      }
+      await container.wait({ condition: 'removed', abortSignal: signal }).catch((error: unknown) => {
+        if (statusOf(error) === undefined) throw error;
+      });
+      signal.throwIfAborted();
+    }
+  });
+}

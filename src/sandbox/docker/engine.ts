@@ -1,0 +1,100 @@
+/** The connection to the engine: found on first use, found again after it was lost. */
+import Docker from 'dockerode';
+import { Agent } from 'node:http';
+import { Agent as TlsAgent } from 'node:https';
+import type { OperationOptions } from '../provider.js';
+import { within } from '../deadline.js';
+import { DialStdioAgent } from './dialStdio.js';
+import { findEndpoints, type Endpoint, type Surroundings } from './endpoint.js';
+import { ProviderUnavailable } from '../errors.js';
+import { translate } from './failures.js';
+
+const PING_TIMEOUT_MS = 5000;
+
+export interface Connected {
+  readonly docker: Docker;
+  readonly endpoint: Endpoint;
+  readonly close: () => void;
+}
+
+export class Engine {
+  private connection: Promise<Connected> | undefined;
+
+  constructor(private readonly around?: Surroundings) {}
+
+  /** The first candidate that answers, or the first one if none does: the calls that follow say why it does not. */
+  connect(): Promise<Connected> {
+    if (!this.connection) {
+      const connection = this.search();
+      connection.catch(() => this.forget(connection));
+      this.connection = connection;
+    }
+    return this.connection;
+  }
+
+  /**
+   * One call, with a deadline, its failure translated. `doing` begins a sentence: "Starting the sandbox". An engine that does not answer is
+   * searched for again by the next call.
+   */
+  async call<T>(doing: string, options: OperationOptions | undefined, defaultMs: number, work: (docker: Docker, signal: AbortSignal) => Promise<T>): Promise<T> {
+    let connected: Connected | undefined;
+    const connection = this.connect();
+    try {
+      return await within(doing, options, defaultMs, async (signal) => {
+        connected = await connection;
+        signal.throwIfAborted();
+        return work(connected.docker, signal);
+      });
+    } catch (error) {
+      options?.signal?.throwIfAborted();
+      const translated = translate(error, doing, connected?.endpoint);
+      if (translated instanceof ProviderUnavailable) this.forget(connection);
+      throw translated;
+    }
+  }
+
+  async close(): Promise<void> {
+    const connection = this.connection;
+    this.connection = undefined;
+    await connection?.then(({ close }) => close(), () => undefined);
+  }
+
+  private forget(connection: Promise<Connected>): void {
+    if (this.connection === connection) this.connection = undefined;
+  }
+
+  private async search(): Promise<Connected> {
+    const candidates = await findEndpoints(this.around);
+    const connections = candidates.map(open);
+    let chosen = connections[0]!;
+    if (connections.length > 1) {
+      for (const connection of connections) {
+        if (await answers(connection.docker)) {
+          chosen = connection;
+          break;
+        }
+      }
+    }
+    for (const connection of connections) if (connection !== chosen) connection.close();
+    return chosen;
+  }
+}
+
+const answers = (docker: Docker): Promise<boolean> =>
+  within('Asking a Docker engine', undefined, PING_TIMEOUT_MS, () => docker.ping()).then(
+    () => true,
+    () => false,
+  );
+
+function open(endpoint: Endpoint): Connected {
+  const { transport } = endpoint;
+  const tls = transport.kind === 'tcp' ? transport.tls : undefined;
+  // As many connections as there are sandboxes: each holds one for as long as it lives, and the engine does its own limiting.
+  const pool = { keepAlive: true, maxSockets: Infinity };
+  const agent = transport.kind === 'ssh' ? new DialStdioAgent(transport) : tls ? new TlsAgent({ ...pool, ca: tls.ca, cert: tls.cert, key: tls.key, rejectUnauthorized: !tls.skipVerify }) : new Agent(pool);
+  const address = transport.kind === 'socket' ? { socketPath: transport.path, host: undefined } : { socketPath: undefined, host: transport.kind === 'ssh' ? 'docker' : transport.host, port: transport.kind === 'ssh' ? 80 : transport.port };
+  // Whatever is not set here is filled in from the environment by the client itself.
+  const options: Record<string, unknown> = { ...address, protocol: tls ? 'https' : 'http', agent, ca: undefined, cert: undefined, key: undefined, pathPrefix: undefined, timeout: undefined };
+  const docker = new Docker(options);
+  return { docker, endpoint, close: () => agent.destroy() };
+}

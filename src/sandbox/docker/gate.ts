@@ -1,0 +1,110 @@
+/** The host's side of a sandbox's first process: see GATE in `shell.ts`. */
+import type Docker from 'dockerode';
+import { randomBytes } from 'node:crypto';
+import type { Duplex } from 'node:stream';
+import { CommandOutput } from './commandOutput.js';
+import { within } from '../deadline.js';
+import { FrameReader, type FrameConsumer } from './frames.js';
+import { MarkerScanner } from './marker.js';
+import { framed } from './shell.js';
+
+const ANSWER_TIMEOUT_MS = 3000;
+
+/** `open`: no command has been sent yet. `busy`: the first one runs. `idle`: it is over, the process only waits and can be told to kill. */
+type State = 'open' | 'busy' | 'idle';
+
+export const newNonce = (): string => randomBytes(16).toString('hex');
+
+export class Gate {
+  state: State = 'open';
+  private readonly reader: FrameReader;
+  private first: CommandOutput | undefined;
+
+  constructor(
+    private readonly container: Docker.Container,
+    private readonly socket: Duplex,
+  ) {
+    this.reader = new FrameReader(socket, { data: () => true });
+  }
+
+  /** Attaches to a container: before its start, or while it waits for its first command. */
+  static async attach(container: Docker.Container, signal: AbortSignal): Promise<Gate> {
+    const socket = await container.attach({ stream: true, stdin: true, stdout: true, stderr: true, hijack: true, abortSignal: signal });
+    return new Gate(container, socket as Duplex);
+  }
+
+  /** Settles when the container has ended or the connection to it has. */
+  get closed(): Promise<void> {
+    return this.reader.closed;
+  }
+
+  /** Runs the first command, given as lines of shell. */
+  run(text: string, output: CommandOutput): void {
+    if (this.state !== 'open') throw new Error('the first command has been sent already');
+    output.onWanted = () => this.reader.resume();
+    this.reader.consumer = output;
+    this.first = output;
+    this.state = 'busy';
+    void output.report.then(() => {
+      this.state = 'idle';
+    });
+    this.socket.write(framed(text, output.nonce));
+  }
+
+  /** Sends no command as the first, so that the process begins to wait, and to collect the orphans of other commands. */
+  close(): void {
+    if (this.state !== 'open') return;
+    const nothing = new CommandOutput(newNonce());
+    nothing.release();
+    this.run('', nothing);
+  }
+
+  /**
+   * Kills all processes but the first, which does it itself when it waits. While it runs a command it has no ear, and `killInside` must: it says
+   * whether it did. False if nothing of this came to its end in time.
+   */
+  async killAll(signal: AbortSignal, killInside: () => Promise<boolean>): Promise<boolean> {
+    const { first } = this;
+    if (first === undefined) return true;
+    first.release();
+    const busy = this.state === 'busy';
+    try {
+      if (busy && !(await killInside())) return false;
+      await within('Killing processes', { signal }, ANSWER_TIMEOUT_MS, async (limit) => {
+        await first.report;
+        if (!busy) await this.killByFirst(first.nonce, limit);
+      });
+      return true;
+    } catch {
+      return false;
+    }
+  }
+
+  private async killByFirst(nonce: string, signal: AbortSignal): Promise<void> {
+    const acknowledged = new Promise<void>((resolve) => (this.reader.consumer = new Acknowledgement(nonce, resolve)));
+    this.reader.resume();
+    await this.container.kill({ signal: 'SIGUSR1', abortSignal: signal });
+    await acknowledged;
+  }
+
+  destroy(): void {
+    this.socket.destroy();
+  }
+}
+
+class Acknowledgement implements FrameConsumer {
+  private readonly scanner: MarkerScanner;
+
+  constructor(
+    nonce: string,
+    private readonly seen: () => void,
+  ) {
+    this.scanner = new MarkerScanner(nonce);
+  }
+
+  data(stream: 'stdout' | 'stderr', piece: Buffer): boolean {
+    if (stream === 'stdout') this.scanner.push(piece);
+    if (this.scanner.found !== undefined) this.seen();
+    return true;
+  }
+}

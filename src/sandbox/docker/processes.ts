@@ -1,0 +1,218 @@
+/** What runs in a container: commands, their deadlines, and the ways to kill them. */
+import type Docker from 'dockerode';
+import { Readable } from 'node:stream';
+import { ExecTimeout, SandboxError, SandboxLost, Unsupported } from '../errors.js';
+import type { ExecOptions, ExecProcess, ExitStatus, OperationOptions, SandboxSpec } from '../provider.js';
+import { CommandOutput, type Report } from './commandOutput.js';
+import { within } from '../deadline.js';
+import type { Engine } from './engine.js';
+import { Gate, newNonce } from './gate.js';
+import { ask, startCommand } from './inside.js';
+import { Interruption } from './interruption.js';
+import { becoming, COOKIE, KILL_ALL, KILL_BY_COOKIE, preparation, type Command } from './shell.js';
+
+/** Longest first command, in characters, that goes through the gate, whose shell reads it byte by byte. */
+const MOST_FOR_GATE = 16 << 10;
+const START_TIMEOUT_MS = 60_000;
+const INSPECT_TIMEOUT_MS = 10_000;
+const KILL_TIMEOUT_MS = 60_000;
+/** How long a kill from inside may take: a fork bomb leaves it little room. */
+const KILL_INSIDE_TIMEOUT_MS = 4000;
+/** How long a command that was killed has to be over. */
+const AFTERMATH_TIMEOUT_MS = 5000;
+/** How long after its life a sandbox is waited for. */
+const LIFE_GRACE_MS = 30_000;
+const KILLED = 137;
+
+/** A command under way, whichever way it runs. */
+interface Running {
+  /** Settles when its connection has ended. */
+  readonly closed: Promise<void>;
+  /** Rejects if its input could not be read. */
+  readonly inputFailed: Promise<never>;
+  /** Exit code after the connection ended without a report; undefined if it cannot be known. */
+  exitCode(): Promise<number | undefined>;
+  close(): void;
+}
+
+export class Processes {
+  private over = false;
+  private readonly endsAt: number;
+  /** Cookies of the commands since everything was killed last. Where there is only one, killing it is killing all. */
+  private readonly started = new Set<string>();
+  /** The container's first process is another one after each restart, and no command has survived it. */
+  private restarts = 0;
+  private memoryKills = 0;
+  private killing: Promise<unknown> = Promise.resolve();
+
+  constructor(
+    private readonly engine: Engine,
+    private readonly container: Docker.Container,
+    private gate: Gate,
+    private readonly spec: SandboxSpec,
+  ) {
+    this.endsAt = Date.now() + spec.lifetimeMs;
+    this.watch();
+  }
+
+  exec(argv: readonly string[], options: ExecOptions = {}): ExecProcess {
+    const output = new CommandOutput(newNonce());
+    const exit = this.run(argv, options, output).finally(() => output.end());
+    // Whoever reads only the streams has not asked for it.
+    exit.catch(() => undefined);
+    return { stdout: output.stdout, stderr: output.stderr, exit };
+  }
+
+  async killAll(options?: OperationOptions): Promise<void> {
+    if (this.over) throw new SandboxLost('the sandbox has ended');
+    // Nothing has ever run.
+    if (this.gate.state === 'open') return;
+    await this.engine.call('Killing what runs in the sandbox', options, KILL_TIMEOUT_MS, (_, signal) => this.killEverything(signal));
+  }
+
+  /** From now on commands are lost. */
+  end(): void {
+    this.over = true;
+  }
+
+  disconnect(): void {
+    this.gate.destroy();
+  }
+
+  private async run(argv: readonly string[], options: ExecOptions, output: CommandOutput): Promise<ExitStatus> {
+    options.signal?.throwIfAborted();
+    if (this.over) throw new SandboxLost('the sandbox has ended');
+    if (argv.length === 0) throw new Unsupported('there is no command to run');
+    const command = { argv, env: { ...this.spec.env, ...options.env }, cwd: options.cwd, stdin: options.stdin !== undefined, cookie: newNonce() };
+    const interruption = new Interruption(options, this.endsAt + LIFE_GRACE_MS);
+    const { restarts } = this;
+    this.started.add(command.cookie);
+    let running: Running | undefined;
+    try {
+      running = await this.start(command, options.stdin, output);
+      const ending = await Promise.race([output.report, running.closed.then(() => 'closed' as const), interruption.happened, running.inputFailed]);
+      if (ending === 'closed') return { code: await this.codeWithoutReport(running, restarts) };
+      if (typeof ending === 'object') return this.status(ending);
+      await this.kill(command.cookie, output, running.closed);
+      if (ending === 'timeout') throw new ExecTimeout(options.timeoutMs!);
+      if (ending === 'expired') throw new SandboxLost('the sandbox outlived its life and does not answer');
+      throw options.signal!.reason;
+    } catch (error) {
+      if (running && !(error instanceof SandboxError) && error !== options.signal?.reason) await this.kill(command.cookie, output, running.closed);
+      throw error;
+    } finally {
+      interruption.clear();
+      running?.close();
+    }
+  }
+
+  /** The first command goes through the gate, which takes no request to the engine; all others are execs. */
+  private async start(command: Command, stdin: ExecOptions['stdin'], output: CommandOutput): Promise<Running> {
+    const text = preparation(command) + becoming(command);
+    const never = new Promise<never>(() => undefined);
+    if (this.gate.state === 'open' && stdin === undefined && text.length <= MOST_FOR_GATE) {
+      this.gate.run(text, output);
+      return { closed: this.gate.closed, inputFailed: never, exitCode: () => Promise.resolve(undefined), close: () => undefined };
+    }
+    this.gate.close();
+    const { exec, socket, closed } = await this.engine.call('Starting a command', undefined, START_TIMEOUT_MS, (_, signal) => startCommand(this.container, command, output, signal));
+    const source = stdin instanceof Readable ? stdin : undefined;
+    const inputFailed = source ? new Promise<never>((_, reject) => source.once('error', reject)) : never;
+    inputFailed.catch(() => undefined);
+    if (source) source.pipe(socket);
+    else socket.end(stdin);
+    return {
+      closed,
+      inputFailed,
+      exitCode: async () => {
+        for (let patience = 20; ; patience--) {
+          const { Running: runs, ExitCode: code } = await exec.inspect();
+          if (!runs) return code ?? undefined;
+          if (patience === 0) return undefined;
+          await new Promise((resolve) => setTimeout(resolve, 50));
+        }
+      },
+      close: () => {
+        source?.unpipe(socket);
+        source?.destroy();
+        socket.destroy();
+      },
+    };
+  }
+
+  private status({ code, memoryKills }: Report): ExitStatus {
+    const killedBy = code === KILLED && memoryKills !== undefined && memoryKills > this.memoryKills ? 'memory' : undefined;
+    this.memoryKills = memoryKills ?? this.memoryKills;
+    return killedBy ? { code, killedBy } : { code };
+  }
+
+  /** A connection ended and the command did not say how: its shell was killed, or the sandbox is gone, or the engine. */
+  private async codeWithoutReport(running: Running, restarts: number): Promise<number> {
+    if (this.restarts !== restarts) return KILLED;
+    if (this.over) throw new SandboxLost('the sandbox was ended while a command ran');
+    const code = await this.engine.call('Asking for the end of a command', undefined, INSPECT_TIMEOUT_MS, async (_, signal) => {
+      const { State } = await this.container.inspect({ abortSignal: signal });
+      return State.Running ? running.exitCode() : undefined;
+    });
+    if (this.restarts !== restarts) return KILLED;
+    if (code === undefined) throw new SandboxLost('the sandbox ended while a command ran');
+    return code;
+  }
+
+  /** Kills a command with all that it started, daemons too, and waits until it is over. */
+  private async kill(cookie: string, output: CommandOutput, closed: Promise<void>): Promise<void> {
+    // What is under way has to be read, or the processes could not end.
+    output.release();
+    if (this.over) return;
+    await this.engine.call('Killing a command', undefined, KILL_TIMEOUT_MS, async (_, signal) => {
+      // Everything was killed since it began, and it with it.
+      if (!this.started.has(cookie)) return;
+      if (this.started.size > 1 && (await this.killInside(KILL_BY_COOKIE, [`${COOKIE}=${cookie}`], signal))) return;
+      await this.killEverything(signal);
+    });
+    const ended = Promise.race([output.report, closed]);
+    await within('Ending a command', undefined, AFTERMATH_TIMEOUT_MS, () => ended as Promise<unknown>).catch(() => undefined);
+  }
+
+  /** One at a time: each waits for an answer of the same process. */
+  private killEverything(signal: AbortSignal): Promise<void> {
+    const turn = this.killing.then(() => this.killEverythingNow(signal));
+    this.killing = turn.catch(() => undefined);
+    return turn;
+  }
+
+  private async killEverythingNow(signal: AbortSignal): Promise<void> {
+    const victims = [...this.started];
+    if (!(await this.gate.killAll(signal, () => this.killInside(KILL_ALL, [], signal)))) {
+      signal.throwIfAborted();
+      await this.restart(signal);
+    }
+    for (const cookie of victims) this.started.delete(cookie);
+  }
+
+  /** Runs a script that kills, as an exec; whether it came to its end in time. */
+  private killInside(script: string, args: readonly string[], signal: AbortSignal): Promise<boolean> {
+    return within('Killing processes', { signal }, KILL_INSIDE_TIMEOUT_MS, (limit) => ask(this.container, script, args, limit)).then(
+      (said) => said.includes('done'),
+      () => false,
+    );
+  }
+
+  /** The last resort: the kernel kills everything with the container's first process; files stay. */
+  private async restart(signal: AbortSignal): Promise<void> {
+    this.restarts++;
+    await this.container.restart({ t: 0, abortSignal: signal } as object);
+    this.gate.destroy();
+    this.gate = await Gate.attach(this.container, signal);
+    this.memoryKills = 0;
+    this.watch();
+  }
+
+  /** Notices the sandbox's end. */
+  private watch(): void {
+    const { restarts } = this;
+    void this.gate.closed.then(() => {
+      if (this.restarts === restarts) this.over = true;
+    });
+  }
+}

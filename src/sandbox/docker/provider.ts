@@ -1,0 +1,113 @@
+/** Sandboxes as containers of a Docker engine, or of one that speaks its API. */
+import type Docker from 'dockerode';
+import { BuildFailed, SandboxError, Unsupported } from '../errors.js';
+import type { BaseImage, BuildOptions, Health, OperationOptions, Provider, ProviderContext, ProviderSnapshot, Sandbox, SandboxInfo, SandboxSpec } from '../provider.js';
+import { dockerCapabilities } from './capabilities.js';
+import { containerOptions, newId, removeContainer, startContainer, type HostTraits, type Purpose } from './container.js';
+import { Engine } from './engine.js';
+import { reasonOf, statusOf } from './failures.js';
+import { verifyGpu } from './gpu.js';
+import { checkEngine, hasDiskQuota } from './health.js';
+import { resolveImage } from './images.js';
+import { containerName, ID_LABEL, sandboxInfo } from './labels.js';
+import { DockerSandbox } from './sandbox.js';
+import { hasImage, removeImage } from './snapshots.js';
+
+const QUERY_TIMEOUT_MS = 30_000;
+const GPU_TIMEOUT_MS = 60_000;
+
+export class DockerProvider implements Provider {
+  readonly id = 'docker';
+  readonly title = 'Docker';
+  readonly capabilities = dockerCapabilities;
+  private traits: Promise<HostTraits> | undefined;
+
+  constructor(
+    private readonly context: ProviderContext,
+    private readonly engine = new Engine(),
+  ) {}
+
+  check(options?: OperationOptions): Promise<Health> {
+    return checkEngine(this.engine, options);
+  }
+
+  resolve(base: BaseImage, options?: BuildOptions): Promise<string> {
+    return resolveImage(this.engine, base, options);
+  }
+
+  async create(base: BaseImage, spec: SandboxSpec, options?: BuildOptions): Promise<Sandbox> {
+    const image = await resolveImage(this.engine, base, options);
+    return this.start(image, spec, 'setup', options);
+  }
+
+  restore(snapshot: ProviderSnapshot, spec: SandboxSpec, options?: OperationOptions): Promise<Sandbox> {
+    return this.start(snapshot.ref, spec, 'episode', options);
+  }
+
+  list(options?: OperationOptions): Promise<SandboxInfo[]> {
+    return this.engine.call('Listing sandboxes', options, QUERY_TIMEOUT_MS, async (docker, signal) => {
+      const containers = await docker.listContainers({ all: true, filters: { label: [ID_LABEL] }, abortSignal: signal });
+      return containers.flatMap((container) => sandboxInfo(container) ?? []);
+    });
+  }
+
+  terminate(id: string, options?: OperationOptions): Promise<void> {
+    return removeContainer(this.engine, containerName(id), options);
+  }
+
+  hasSnapshot(snapshot: ProviderSnapshot, options?: OperationOptions): Promise<boolean> {
+    return snapshot.provider === this.id && snapshot.kind === 'filesystem' ? hasImage(this.engine, snapshot.ref, options) : Promise.resolve(false);
+  }
+
+  removeSnapshot(snapshot: ProviderSnapshot, options?: OperationOptions): Promise<void> {
+    return removeImage(this.engine, snapshot.ref, options);
+  }
+
+  close(): Promise<void> {
+    return this.engine.close();
+  }
+
+  private async start(image: string, spec: SandboxSpec, purpose: Purpose, options: OperationOptions | undefined): Promise<Sandbox> {
+    const id = newId();
+    const traits = await this.hostTraits(options);
+    const { container, gate } = await this.startWith(containerOptions(id, image, spec, purpose, traits), image, options);
+    const info: SandboxInfo = { id, provider: this.id, labels: spec.labels, createdAt: Date.now(), state: 'running' };
+    const sandbox = new DockerSandbox(this.engine, container, gate, info, spec);
+    try {
+      if (spec.resources.gpu) await this.engine.call('Looking for the GPU', options, GPU_TIMEOUT_MS, (_, signal) => verifyGpu(container, spec.resources.gpu!, signal));
+      return sandbox;
+    } catch (error) {
+      await sandbox.terminate().catch((failure: Error) => this.context.log(`the sandbox ${id} could not be ended: ${failure.message}`));
+      throw error;
+    }
+  }
+
+  private async startWith(container: Docker.ContainerCreateOptions, image: string, options: OperationOptions | undefined): ReturnType<typeof startContainer> {
+    try {
+      return await startContainer(this.engine, container, options);
+    } catch (error) {
+      const cause = error instanceof SandboxError ? error.cause : undefined;
+      if (statusOf(cause) === undefined) throw error;
+      const reason = reasonOf(cause);
+      if (/no such image/i.test(reason)) throw new BuildFailed(`the image ${image} is no longer on the Docker engine`, '', { cause });
+      if (/"\/bin\/sh".*(no such file|not found|permission denied)/i.test(reason)) throw new BuildFailed(`the image ${image} has no /bin/sh, which a sandbox needs`, '', { cause });
+      if (/invalid mount|storage-opt/i.test(reason)) throw new Unsupported(`this Docker engine cannot limit the disk: ${reason}`, { cause });
+      throw error;
+    }
+  }
+
+  /** Asked once, since it does not change while an engine runs. */
+  private async hostTraits(options: OperationOptions | undefined): Promise<HostTraits> {
+    const traits = (this.traits ??= this.engine.call('Asking the Docker engine', undefined, QUERY_TIMEOUT_MS, async (docker) => {
+      const info = (await docker.info()) as { NCPU?: number; Driver?: string };
+      return { cpus: info.NCPU ?? Infinity, diskQuota: hasDiskQuota(info) };
+    }));
+    try {
+      options?.signal?.throwIfAborted();
+      return await traits;
+    } catch (error) {
+      this.traits = undefined;
+      throw error;
+    }
+  }
+}

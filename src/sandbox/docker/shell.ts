@@ -1,0 +1,110 @@
+/**
+ * The shell side of running commands in a container. Values of the environment may be secrets, so they never stand in an argument vector, a
+ * label or a container's configuration: they are lines of shell that go in on standard input. Written for any POSIX shell.
+ */
+import { Unsupported } from '../errors.js';
+
+/** Held by every process that a command starts, so that all of them can be found: a daemon leaves its parent, not its environment. */
+export const COOKIE = 'RL_SANDBOX_EXEC';
+
+/** Reads lines of shell up to a line that repeats the first one, from the descriptor `from`. `n` is that line, `p` the text. */
+const read = (from: string): string => `IFS= read -r n ${from} || exit
+p=
+while IFS= read -r l ${from} && [ "$l" != "$n" ]; do p="$p$l
+"; done`;
+
+/**
+ * Says on both streams that the command is over: `n`, its exit code, and how many processes the memory limit has killed so far. The shell's own
+ * remarks on killed children ("Killed") go nowhere.
+ */
+const REPORT = `o=
+[ "$c" = 137 ] && for f in /sys/fs/cgroup/memory.events /sys/fs/cgroup/memory/memory.oom_control; do
+[ -r $f ] && while read -r k v; do [ "$k" = oom_kill ] && o=$v; done <$f
+done
+echo "$n $c $o"
+echo "$n $c $o" >&2`;
+
+const runs = (job: string): string => `{ (${job}) 2>&4 4>&-; c=$?; } 4>&2 2>/dev/null`;
+
+/**
+ * The sandbox's first process, `sh -c GATE sh SECONDS`. It runs the first command that is sent on its standard input, which spares that
+ * command an exec, and then only waits, so that nothing that is written to its input later can make it do anything.
+ *
+ * - Standard input ends when the owner is gone (StdinOnce): then everything ends, also while the command runs.
+ * - SECONDS after the start everything ends.
+ * - USR1 kills every process but this one, at once (`kill -1` spares process 1), and says so by printing `n`. It is understood from the moment
+ *   the first command's end has been reported.
+ * - The timer and the watcher of the input are processes like others: when they were killed, they are started again.
+ */
+export const GATE = `exec 3<&0 </dev/null
+trap '' XFSZ
+trap 'exit 0' TERM
+end() { kill -s KILL -- -1; kill -s TERM 1; }
+timer() { (sleep "$1"; end) >/dev/null 2>&1 3<&- & }
+watch() { (while read -r l; do :; done; end) <&3 >/dev/null 2>&1 3<&- & w=$!; }
+timer "$1"
+${read('<&3')}
+watch
+${runs('eval "$p" 3<&-')}
+trap 'kill -s KILL -- -1 2>/dev/null; echo "$n"' USR1
+${REPORT}
+exec 2>/dev/null
+while :; do wait $w; timer "$1"; watch; done`;
+
+/** Runs its arguments after the lines of shell that come first on its standard input; what follows them is the command's input. */
+export const WRAPPER = `trap '' XFSZ
+${read('')}
+${runs('eval "$p"; exec "$@"')}
+${REPORT}`;
+
+/** Kills what holds a cookie until nothing does: `sh -c KILL_BY_COOKIE sh COOKIE=VALUE`. */
+export const KILL_BY_COOKIE = `while :; do
+k=
+for f in $(grep -lF -- "$1" /proc/[0-9]*/environ 2>/dev/null); do f=\${f#/proc/}; k="$k \${f%/environ}"; done
+[ "$k" ] || { echo done; exit; }
+kill -s KILL $k 2>/dev/null
+done`;
+
+export const KILL_ALL = 'kill -s KILL -- -1 2>/dev/null; echo done';
+
+export interface Command {
+  readonly argv: readonly string[];
+  readonly env: Readonly<Record<string, string>>;
+  readonly cwd?: string;
+  /** Whether the command reads the standard input that it is started with. */
+  readonly stdin: boolean;
+  readonly cookie: string;
+}
+
+/** Lines of shell that put a command's surroundings in place. */
+export function preparation({ env, cwd, stdin, cookie }: Command): string {
+  const exports = Object.entries(env).map(([name, value]) => {
+    if (!/^[A-Za-z_][A-Za-z0-9_]*$/.test(name)) throw new Unsupported(`"${name}" is no name of an environment variable`);
+    return `export ${name}=${quote(value)}\n`;
+  });
+  return `${stdin ? '' : 'exec </dev/null\n'}${exports.join('')}export ${COOKIE}=${cookie}\n${cwd === undefined ? '' : `cd -- ${quote(cwd)} || exit 126\n`}`;
+}
+
+/** Lines of shell that turn into the command. */
+export const becoming = ({ argv }: Command): string => `exec ${argv.map(quote).join(' ')}\n`;
+
+/** The same text between two lines of `nonce`, as the readers above expect it. */
+export const framed = (text: string, nonce: string): string => `${nonce}\n${text}${nonce}\n`;
+
+/** A word of shell that stands for exactly this text. */
+export function quote(word: string): string {
+  if (word.includes('\0')) throw new Unsupported('an argument or a value of the environment holds a NUL character, which no command can be given');
+  return `'${word.replaceAll("'", `'\\''`)}'`;
+}
+
+/** Lists what lies below a folder, each path ended by NUL: `sh -c LIST sh FOLDER DEPTH`, the root as an empty text, no depth as -1. */
+export const LIST = `d=$2
+list() {
+for f in "$1"/* "$1"/.[!.]* "$1"/..?*; do
+[ -e "$f" ] || [ -L "$f" ] || continue
+case $f in /proc | /sys) continue ;; esac
+printf '%s\\0' "$f"
+if [ -d "$f" ] && [ ! -L "$f" ] && [ $d -ne 1 ]; then d=$((d-1)); list "$f"; d=$((d+1)); fi
+done
+}
+list "$1"`;
