@@ -2,6 +2,7 @@
 // sandbox has hidden both, in what is mounted.
 import { readFile, readdir } from 'node:fs/promises';
 import { setTimeout as delay } from 'node:timers/promises';
+import { run } from './command.mjs';
 
 const read = (file) => readFile(file, 'utf8').catch(() => '');
 
@@ -36,35 +37,49 @@ async function controlGroups() {
   return names.filter((name) => /(^|\/)rl-sandboxes[^/]*\/[^/]+$/.test(name) && !/\.[a-z_.]+$/.test(name));
 }
 
-async function look(scratch, groupsBefore) {
-  const [running, mounted, groups] = await Promise.all([processesUsing(scratch), mounts(scratch), controlGroups()]);
-  return [
-    ...running.map(({ pid, command }) => ({ what: `process ${pid}: ${command}`, pid })),
-    ...mounted.map((path) => ({ what: `mount ${path}` })),
-    ...groups.filter((name) => !groupsBefore.includes(name)).map((name) => ({ what: `control group ${name}` })),
-  ];
+/** Containers of this project's sandboxes on an engine. */
+async function containers(dockerHost) {
+  if (!dockerHost) return [];
+  const { output } = await run('docker', ['--host', dockerHost, 'ps', '--all', '--filter', 'label=rl-sandboxes.id', '--format', '{{.Names}}'], { timeoutMs: 30_000 });
+  return output.split('\n').filter(Boolean);
+}
+
+const remove = async ({ pid, container, dockerHost }) => {
+  if (pid !== undefined) signal(pid);
+  if (container !== undefined) await run('docker', ['--host', dockerHost, 'rm', '--force', container], { timeoutMs: 30_000, allowFailure: true });
+};
+
+function signal(pid) {
+  try {
+    process.kill(pid, 'SIGKILL');
+  } catch (error) {
+    if (error.code !== 'ESRCH') throw error;
+  }
 }
 
 /**
  * Begins to watch over a scratch folder. The answer is what is left of the suite once it has had `patienceMs` to go, as lines for a
- * person; processes among it are killed.
+ * person; processes and containers among it are removed.
  * @param {string} scratch
+ * @param {string} [dockerHost] the engine that the suite uses
  * @returns {Promise<(patienceMs?: number) => Promise<string[]>>}
  */
-export async function watchLeftovers(scratch) {
+export async function watchLeftovers(scratch, dockerHost) {
   if (process.platform !== 'linux') return async () => [];
-  const groupsBefore = await controlGroups();
+  const [groupsBefore, containersBefore] = await Promise.all([controlGroups(), containers(dockerHost)]);
+  const look = async () => {
+    const [running, mounted, groups, left] = await Promise.all([processesUsing(scratch), mounts(scratch), controlGroups(), containers(dockerHost)]);
+    return [
+      ...running.map(({ pid, command }) => ({ what: `process ${pid}: ${command}`, pid })),
+      ...mounted.map((path) => ({ what: `mount ${path}` })),
+      ...groups.filter((name) => !groupsBefore.includes(name)).map((name) => ({ what: `control group ${name}` })),
+      ...left.filter((name) => !containersBefore.includes(name)).map((name) => ({ what: `container ${name}`, container: name, dockerHost })),
+    ];
+  };
   return async (patienceMs = 5_000) => {
-    let left = await look(scratch, groupsBefore);
-    for (const deadline = Date.now() + patienceMs; left.length && Date.now() < deadline; left = await look(scratch, groupsBefore)) await delay(200);
-    for (const { pid } of left) {
-      if (pid === undefined) continue;
-      try {
-        process.kill(pid, 'SIGKILL');
-      } catch (error) {
-        if (error.code !== 'ESRCH') throw error;
-      }
-    }
+    let left = await look();
+    for (const deadline = Date.now() + patienceMs; left.length && Date.now() < deadline; left = await look()) await delay(200);
+    await Promise.all(left.map(remove));
     return left.map(({ what }) => what);
   };
 }

@@ -1,4 +1,4 @@
-/** Pictures of the window in three themes and two widths, for a person to look at: `out/screens/`. */
+/** Pictures of the window in three themes and two widths, for a person to look at: `out/screens/window-*.png`. */
 import assert from 'node:assert/strict';
 import { mkdir } from 'node:fs/promises';
 import { tellStory } from './story.js';
@@ -33,7 +33,7 @@ describe('the run view beside the sidebar', function () {
         await workbench.runView.mean.waitFor();
         // Charts are drawn a frame after they learn of the theme and of their width.
         await frame.locator('body').evaluate(() => new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(resolve))));
-        await code.page.screenshot({ path: `out/screens/${theme}-${size}.png` });
+        await code.page.screenshot({ path: `out/screens/window-${theme}-${size}.png` });
         const overflow = await frame.locator('html').evaluate((page) => page.scrollWidth - page.clientWidth);
         assert.ok(overflow <= 0, `the page is ${overflow} px wider than its place`);
       });
