@@ -96,17 +96,17 @@ function oneLine(error) {
   return [error.message, last].filter(Boolean).join(': ').replaceAll(/\s+/g, ' ');
 }
 
-if (process.argv[1] === fileURLToPath(import.meta.url)) {
-  if (process.argv.includes('--stop')) {
-    await stopEngine(engineAt(dataRoot));
+async function main() {
+  if (process.argv.includes('--stop')) return stopEngine(engineAt(dataRoot));
+  const { missing, host, baseImage: image } = await ensureDocker();
+  if (missing) {
+    console.error(missing);
+    process.exitCode = 1;
   } else {
-    const { missing, host, baseImage: image } = await ensureDocker();
-    if (missing) {
-      console.error(missing);
-      process.exitCode = 1;
-    } else {
-      console.log(`export DOCKER_HOST=${host}`);
-      console.error(`Base image: ${image}`);
-    }
+    console.log(`export DOCKER_HOST=${host}`);
+    console.error(`Base image: ${image}`);
   }
 }
+
+// Not awaited: this module is also loaded where a module may not wait.
+if (process.argv[1] === fileURLToPath(import.meta.url)) void main();

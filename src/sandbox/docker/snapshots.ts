@@ -18,7 +18,7 @@ export function commit(engine: Engine, name: string, labels: SandboxLabels, opti
     const base = (await docker.getImage(Image).inspect()).Config;
     const [repo, tag] = snapshotName(labels);
     const query = { container: name, repo, tag, pause: true, changes: restored(base).join('\n') };
-    const { Id } = (await container.commit({ _query: query, _body: { Labels: snapshotLabels(labels) }, abortSignal: signal } as object)) as unknown as { Id: string };
+    const { Id } = (await container.commit({ _query: query, _body: { Labels: snapshotLabels(labels), StopSignal: 'SIGTERM' }, abortSignal: signal } as object)) as unknown as { Id: string };
     // The newest layer, which is what the container had written.
     const [layer] = (await docker.getImage(Id).history()) as { Size: number }[];
     return { provider: 'docker', kind: 'filesystem', ref: Id, sizeBytes: layer?.Size ?? 0 };
@@ -28,7 +28,7 @@ export function commit(engine: Engine, name: string, labels: SandboxLabels, opti
 /** Instructions that give the image back what its base said and the container had to say otherwise. */
 function restored(base: { Entrypoint?: string | string[]; Cmd?: string[]; User?: string }): string[] {
   const list = (value: string | string[] | undefined): string => JSON.stringify(value === undefined || value === null ? [] : Array.isArray(value) ? value : [value]);
-  return [`ENTRYPOINT ${list(base.Entrypoint)}`, `CMD ${list(base.Cmd)}`, `USER ${base.User || '0'}`, 'STOPSIGNAL SIGTERM'];
+  return [`ENTRYPOINT ${list(base.Entrypoint)}`, `CMD ${list(base.Cmd)}`, `USER ${base.User || '0'}`];
 }
 
 /** A name for people, and so that `docker image prune` does not take the image for a left-over; unique, since a name can point to one image only. */

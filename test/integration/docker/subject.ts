@@ -1,0 +1,39 @@
+/** A provider on the engine that the tests were given, or can have. */
+import { strict as assert } from 'node:assert';
+import Docker from 'dockerode';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { ensureDocker } from '../../../scripts/setup/docker.mjs';
+import { createProvider } from '../../../src/sandbox/docker/index.js';
+import type { Subject } from '../conformance.js';
+
+export interface DockerSubject extends Subject {
+  /** The engine without the provider between. */
+  readonly docker: Docker;
+  readonly image: string;
+}
+
+export async function dockerSubject(): Promise<DockerSubject> {
+  const { missing, host, baseImage, stop } = await ensureDocker();
+  assert.ok(host !== undefined && baseImage !== undefined, missing);
+  process.env.DOCKER_HOST = host;
+  const docker = new Docker();
+  const stateDir = await mkdtemp(join(tmpdir(), 'rl-docker-'));
+  return {
+    docker,
+    image: baseImage,
+    provider: createProvider({ stateDir, log: console.error }),
+    base: { image: baseImage },
+    context: { stateDir },
+    parallel: 16,
+    assertNothingLeft: async (id) => {
+      const left = await docker.listContainers({ all: true, filters: { name: [`rl-${id}`] } });
+      assert.deepEqual(left.map(({ Names, State }) => [Names, State]), []);
+    },
+    close: async () => {
+      await rm(stateDir, { recursive: true, force: true });
+      await stop();
+    },
+  };
+}
