@@ -87,12 +87,13 @@ export class RewardSeriesChart extends PageElement {
     const text = () => css(this.#theme.colour('descriptionForeground', this.#theme.foreground));
     const line = () => css(this.#theme.foreground, this.#theme.highContrast ? 0.6 : 0.2);
     const points = () => css(this.#theme.colour('charts-blue', [55, 148, 255]), this.#theme.highContrast ? 1 : 0.55);
+    const band = () => css(this.#theme.colour('charts-blue', [55, 148, 255]), this.#theme.highContrast ? 0.7 : 0.35);
     const range = uPlot.paths.linear!();
     const axis: uPlot.Axis = { stroke: text, font: this.#theme.font, grid: { show: false }, ticks: { stroke: line, width: 1, size: 4 }, gap: 2 };
     return {
       width: this.box.clientWidth || 300,
       height: this.box.clientHeight || 112,
-      padding: [6, 16, 0, 0],
+      padding: [6, 24, 0, 0],
       legend: { show: false },
       cursor: { y: false, drag: { x: false, y: false }, points: { size: 6, fill: () => css(this.#theme.foreground) } },
       scales: { x: { time: false } },
@@ -103,8 +104,8 @@ export class RewardSeriesChart extends PageElement {
       series: [
         {},
         {
-          stroke: points,
-          width: 1,
+          stroke: band,
+          width: 2,
           spanGaps: true,
           paths: (...place) => (this.#thinned ? range(...place) : null),
           points: { show: () => !this.#thinned, size: 3.5, width: 0, fill: points },
