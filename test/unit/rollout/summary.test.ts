@@ -62,6 +62,18 @@ describe('a run in figures', () => {
     assert.deepEqual(one.snapshot().histogram, other.snapshot().histogram);
   });
 
+  it('has the same statistics whether one looks in between or not', () => {
+    const next = random(6);
+    const [watched, unwatched] = [new RunAggregate(), new RunAggregate()];
+    for (let episode = 0; episode < 2000; episode++) {
+      const reward = next(8) ? next(50) / 7 : null;
+      watched.add(record(episode, { reward }));
+      unwatched.add(record(episode, { reward }));
+      if (next(20) === 0) watched.snapshot();
+    }
+    assert.deepEqual(watched.snapshot(), unwatched.snapshot());
+  });
+
   it('is plain JSON', () => {
     const run = new RunAggregate();
     for (let episode = 0; episode < 50; episode++) run.add(record(episode, { reward: episode % 3 ? episode / 7 : null }));
