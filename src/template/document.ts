@@ -133,9 +133,12 @@ class Reader {
     const entry = this.anchors.get(name);
     if (!entry) return this.refuse(range, `unknown alias ${quoteName(name)}: expected one of the anchors above it`);
     if (entry.open) return this.refuse(range, `the alias ${quoteName(name)} is inside of what it stands for`);
+    const before = this.aliased;
     this.aliased += entry.size;
-    if (this.aliased > MAX_ALIASED_VALUES) return this.refuse(range, `aliases add more than ${MAX_ALIASED_VALUES} values`);
-    return entry;
+    if (this.aliased <= MAX_ALIASED_VALUES) return entry;
+    if (before <= MAX_ALIASED_VALUES) this.report(range, `aliases add more than ${MAX_ALIASED_VALUES} values: expected a few`);
+    this.complete = false;
+    return { value: undefined, size: 0 };
   }
 
   private keyName(node: Node | null, range: readonly [number, number], seen: Map<string, number>): string | undefined {

@@ -71,16 +71,20 @@ class Describer {
     return [{ path, at: 'value', message: this.found(issue, path) }];
   }
 
-  /** The branch of a union that the written value is closest to: one that takes values of its type, else the first that takes none but certain ones. */
+  /** The branch of a union that the written value is closest to: one that takes values of its type, else one that takes none but certain ones. */
   private union(issue: core.$ZodIssueInvalidUnion, path: DocumentPath): Finding[] {
     if ('options' in issue && issue.discriminator) return this.discriminator(issue.options ?? [], path);
+    const value = this.at(path);
     const rank = (issues: Issue[]): number => {
       const own = issues.find((one) => one.path.length === 0 && one.code !== 'unrecognized_keys');
-      return !own ? 2 : own.code === 'invalid_type' ? 0 : 1;
+      if (!own) return 2;
+      // A choice of one is told by the union's own sentence, beside what else would do.
+      if (own.code === 'invalid_value') return own.values.length > 1 && typeof own.values[0] === typeof value ? 1 : 0;
+      return own.code === 'invalid_type' ? 0 : 1;
     };
     const best = issue.errors.reduce<Issue[]>((chosen, issues) => (chosen.length === 0 || rank(issues) > rank(chosen) ? issues : chosen), []);
-    if (best.length === 0 || rank(best) === 0) return [this.at(path) === undefined ? missingKey(path, issue.message) : { path, at: 'value', message: this.found(issue, path) }];
-    return best.flatMap((one) => this.issue(one, [...path, ...(one.path as DocumentPath)]));
+    if (best.length > 0 && rank(best) > 0) return best.flatMap((one) => this.issue(one, [...path, ...(one.path as DocumentPath)]));
+    return [value === undefined ? missingKey(path, issue.message) : { path, at: 'value', message: this.found(issue, path) }];
   }
 
   private discriminator(options: readonly unknown[], path: DocumentPath): Finding[] {

@@ -47,7 +47,8 @@ function atMostOne(value: Map, path: DocumentPath, first: string, second: string
 
 /** What a template needs lies in its folder, so that the folder can be moved, shared and trusted as a whole. */
 function insideFolder(path: unknown, at: DocumentPath, report: Report): void {
-  if (typeof path === 'string' && leavesFolder(path)) report(at, `expected a relative path inside the template's folder, found ${quoteValue(path)}`);
+  // A path with a backslash is refused by the schema.
+  if (typeof path === 'string' && !path.includes('\\') && leavesFolder(path)) report(at, `expected a relative path inside the template's folder, found ${quoteValue(path)}`);
 }
 
 function checkVariables(root: Map, report: Report): void {
