@@ -26,18 +26,19 @@ interface SandboxWish {
 }
 
 /** Problems in the order of the text; none if the template has errors of its own. */
-export function capabilityProblems(parsed: Pick<ParsedTemplate, 'file' | 'template' | 'locate'>, provider: CapableProvider): Problem[] {
+export function capabilityProblems(parsed: ParsedTemplate, provider: CapableProvider): Problem[] {
   const { template } = parsed;
   if (!template) return [];
   const problems: Problem[] = [];
   const report: Report = (path, message) => {
-    const where = formatPath(path);
+    const full = formatPath(path);
+    // A short form stands for several values, none of which is written by itself.
+    const where = parsed.has(full) ? full : formatPath(path.slice(0, -1));
     problems.push({ file: parsed.file, ...parsed.locate(where), severity: 'error', message, path: where });
   };
   checkSandbox({ ...template.base, resources: template.resources }, [], provider, report);
   template.reward.forEach((component, index) => {
-    // A single component may stand without a list; its place is then found as the nearest thing around.
-    if (component.type === 'sandbox') checkSandbox(component, template.reward.length > 1 ? ['reward', index] : ['reward'], provider, report);
+    if (component.type === 'sandbox') checkSandbox(component, parsed.has('reward[0]') ? ['reward', index] : ['reward'], provider, report);
   });
   checkRest(template, provider, report);
   return problems.sort((a, b) => a.line - b.line || a.column - b.column);

@@ -70,6 +70,11 @@ export class YamlDocument {
     return this.position(range[0], range[1]);
   }
 
+  /** Whether a path is written, be it with nothing behind it. */
+  has(path: string): boolean {
+    return this.places.has(path);
+  }
+
   /** A value as it was written, without what follows it. */
   written(path: DocumentPath): string | undefined {
     const place = this.places.get(formatPath(path));

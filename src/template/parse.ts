@@ -27,7 +27,9 @@ export interface ParsedTemplate {
   readonly problems: readonly Problem[];
   readonly references: readonly HostReference[];
   /** Place of a value such as `reward[1].weight`, or of its key; of the nearest thing around it if it is not written. */
-  locate(path: string, at?: 'key' | 'value'): Position;
+  readonly locate: (path: string, at?: 'key' | 'value') => Position;
+  /** Whether a path is written; what has a default may not be. */
+  readonly has: (path: string) => boolean;
 }
 
 /** Never throws: whatever the text is, the answer is a list of problems. */
@@ -39,7 +41,7 @@ export function parseTemplate(text: string, file: string): ParsedTemplate {
   const problem = (position: Position, message: string, where = ''): Problem => ({ file: absolute, ...position, severity: 'error', message, path: where });
   const problems = document.findings.map(({ start, end, message }) => problem(document.position(start, end), message));
   const written = document.written.bind(document);
-  const base = { file: absolute, locate: document.locate.bind(document) };
+  const base = { file: absolute, locate: document.locate.bind(document), has: document.has.bind(document) };
   if (!document.complete) return { ...base, problems: listed(problems), references: [] };
   if (value === null) return { ...base, problems: listed([...problems, problem(document.position(0, 0), 'the file is empty: expected a template with the keys "name" and "episode"')]), references: [] };
 
@@ -64,7 +66,7 @@ export function parseTemplate(text: string, file: string): ParsedTemplate {
 /** What a file gets that is refused before it is read as YAML: one sentence, at its first character. */
 export function refusedTemplate(file: string, message: string): ParsedTemplate {
   const position = { line: 1, column: 1, endLine: 1, endColumn: 1 };
-  return { file, problems: [{ file, ...position, severity: 'error', message, path: '' }], references: [], locate: () => position };
+  return { file, problems: [{ file, ...position, severity: 'error', message, path: '' }], references: [], locate: () => position, has: () => false };
 }
 
 export const tooLarge = (size: number): string => `the file is ${(size / 2 ** 20).toFixed(1)} MiB: expected a template of at most 1 MiB (data can be copied in with \`files\`)`;
