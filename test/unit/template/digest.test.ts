@@ -7,6 +7,7 @@ import { sourceDigest, templateDigest, type DigestContext } from '../../../src/t
 import { loadTemplate } from '../../../src/template/load.js';
 import { parseTemplate } from '../../../src/template/parse.js';
 import { TemplateError } from '../../../src/template/template.js';
+import { skip } from '../../support/skip.js';
 
 const CONTEXT: DigestContext = { provider: 'docker', platform: 'linux/amd64', base: 'sha256:1' };
 const HEAD = 'name: a\nepisode: {run: x}\n';
@@ -117,10 +118,7 @@ describe('digest of files', () => {
   });
 
   it('refuses a pipe without waiting for it', async function () {
-    if (process.platform === 'win32') {
-      console.log('      skipped: Windows has no named pipes in folders');
-      return this.skip();
-    }
+    if (process.platform === 'win32') return skip(this, 'Windows has no named pipes in folders');
     execFileSync('mkfifo', [at('data/pipe')]);
     await assert.rejects(files(), (error) => {
       assert.ok(error instanceof TemplateError);

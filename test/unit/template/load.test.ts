@@ -5,11 +5,7 @@ import os from 'node:os';
 import path from 'node:path';
 import { findDuplicateNames, loadTemplate, readTemplate } from '../../../src/template/load.js';
 import { TemplateError } from '../../../src/template/template.js';
-
-function skip(test: Mocha.Context, reason: string): never {
-  console.log(`      skipped: ${reason}`);
-  return test.skip();
-}
+import { skip } from '../../support/skip.js';
 
 describe('loadTemplate', () => {
   let folder: string;
