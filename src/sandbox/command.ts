@@ -1,5 +1,6 @@
 /** Programs of the host, run to their end. */
 import { spawn } from 'node:child_process';
+import { constants } from 'node:os';
 import { text } from 'node:stream/consumers';
 import { LimitExceeded } from './errors.js';
 
@@ -36,9 +37,7 @@ export async function runCommand(file: string, args: readonly string[], options:
 }
 
 /** A child's end as a shell counts it. */
-export const exitCode = (code: number | null, signal: NodeJS.Signals | null): number => code ?? 128 + (SIGNALS[signal!] ?? 9);
-
-const SIGNALS: Partial<Record<NodeJS.Signals, number>> = { SIGHUP: 1, SIGINT: 2, SIGQUIT: 3, SIGILL: 4, SIGABRT: 6, SIGBUS: 7, SIGFPE: 8, SIGKILL: 9, SIGSEGV: 11, SIGPIPE: 13, SIGALRM: 14, SIGTERM: 15 };
+export const exitCode = (code: number | null, signal: NodeJS.Signals | null): number => code ?? 128 + constants.signals[signal!];
 
 /** Names of errors that say that the machine has no more of something. */
 const EXHAUSTED = new Set(['EAGAIN', 'ENOMEM', 'EMFILE', 'ENFILE', 'ENOSPC', 'EDQUOT']);

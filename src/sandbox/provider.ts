@@ -6,8 +6,8 @@ import type { Readable } from 'node:stream';
 
 export type NetworkPolicy = 'none' | 'full';
 
-/** How a limit is kept. `none` means that it is not enforced at all, and `doctor` says so. */
-export type LimitMechanism = 'cgroup' | 'rlimit' | 'none';
+/** How a limit is kept. `filesystem`: by the size of what is written to. `none` means that it is not enforced at all, and `doctor` says so. */
+export type LimitMechanism = 'cgroup' | 'rlimit' | 'filesystem' | 'none';
 
 /** What a provider can do, as data: the engine refuses early with it, and the editor underlines with it. */
 export interface Capabilities {

@@ -18,7 +18,7 @@ export function lifecycle(bench: Bench): void {
       const health = await bench.provider.check();
       assert.equal(health.ok, true);
       assert.notEqual(health.summary, '');
-      for (const limit of ['cpu', 'memory', 'pids', 'disk'] as const) assert.match(health.limits![limit], /^(cgroup|rlimit|none)$/);
+      for (const limit of ['cpu', 'memory', 'pids', 'disk'] as const) assert.match(health.limits![limit], /^(cgroup|rlimit|filesystem|none)$/);
       await assert.rejects(bench.provider.check({ signal: AbortSignal.abort(new Error('stop')) }), /stop/);
     });
 

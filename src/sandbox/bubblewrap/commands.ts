@@ -1,0 +1,187 @@
+/** Runs commands in a started sandbox: through the gate where the sandbox is empty, by joining it otherwise. */
+import { setTimeout as pause } from 'node:timers/promises';
+import { SandboxLost } from '../errors.js';
+import type { ExecOptions, ExecProcess, ExitStatus } from '../provider.js';
+import type { Group } from './cgroups.js';
+import type { Fifos } from './fifos.js';
+import type { Gate } from './gate.js';
+import { Interruption } from './interruption.js';
+import { join, killAllFromOutside, type Joined, type Target } from './joined.js';
+import { CommandOutput, type OutputPipe } from './outputPipe.js';
+import { children, descendants, kill, living, processState } from './processes.js';
+import { becoming } from './shell.js';
+
+export interface CommandsParts {
+  readonly target: Target;
+  readonly gate: Gate;
+  /** What the gate's commands write to. */
+  readonly stdout: OutputPipe;
+  readonly stderr: OutputPipe;
+  readonly fifos: Fifos;
+  readonly group: Group;
+  /** How many processes the memory limit had killed in the group before. */
+  readonly oomKills: number;
+  /** Lines that set up what a joined command does not get from the gate: environment and folder. */
+  readonly surroundings: string;
+}
+
+export class Commands {
+  /** Whether a command runs on the gate or is about to. */
+  private onGate: Promise<unknown> | undefined;
+  /** Nothing has been run since the start or since everything was killed. */
+  private empty = true;
+  /** Whether what the gate's last command wrote has been read. */
+  private read: Promise<boolean> = Promise.resolve(true);
+  private readonly joined = new Set<Joined>();
+  private lost: Error | undefined;
+  private readonly whenLost: Promise<never>;
+  private lose!: (error: Error) => void;
+  private oomKills: number;
+
+  constructor(private readonly parts: CommandsParts) {
+    this.oomKills = parts.oomKills;
+    this.whenLost = new Promise<never>((_, reject) => (this.lose = reject));
+    this.whenLost.catch(() => undefined);
+  }
+
+  exec(argv: readonly string[], options: ExecOptions): ExecProcess {
+    const outputs = [new CommandOutput(), new CommandOutput()] as const;
+    const exit = this.run(argv, options, outputs);
+    exit.catch(() => undefined);
+    return { stdout: outputs[0], stderr: outputs[1], exit };
+  }
+
+  /** The sandbox has ended, or is about to. */
+  end(error: Error = new SandboxLost('the sandbox has ended')): void {
+    this.lost ??= error;
+    this.lose(this.lost);
+    this.parts.gate.end(this.lost);
+    this.parts.stdout.close();
+    this.parts.stderr.close();
+    for (const each of this.joined) void each.kill();
+  }
+
+  async killAll(signal: AbortSignal): Promise<void> {
+    const { gate, target } = this.parts;
+    if (this.lost) throw this.lost;
+    // Through the gate it costs no process, but it does not listen while a command runs on it.
+    if (this.onGate === undefined) await gate.killAll();
+    // Again and again, for a command that was only about to start.
+    while (this.onGate !== undefined) {
+      signal.throwIfAborted();
+      await killAllFromOutside(target, signal);
+      await Promise.race([this.onGate, pause(100)]);
+    }
+    await Promise.all([...this.joined].map((each) => each.kill().then(() => each.exit.catch(() => undefined))));
+    // What was killed has ended only when the kernel says so: until then it may be writing.
+    while ((await living(await children(target.gate))).length > 0 && !this.lost) {
+      signal.throwIfAborted();
+      await pause(1);
+    }
+    await gate.reap();
+    this.empty = true;
+  }
+
+  private async run(argv: readonly string[], options: ExecOptions, outputs: readonly [CommandOutput, CommandOutput]): Promise<ExitStatus> {
+    const interruption = new Interruption(options);
+    const stop = Promise.race([interruption.happened, this.whenLost]);
+    stop.catch(() => undefined);
+    try {
+      options.signal?.throwIfAborted();
+      if (this.lost) throw this.lost;
+      const lines = becoming({ argv, env: options.env, cwd: options.cwd });
+      const free = options.stdin === undefined && this.onGate === undefined;
+      const code = await (free ? this.preferGate(lines, outputs, interruption, stop) : this.join(lines, options.stdin, outputs, interruption, stop));
+      const killed = await this.wasKilledForMemory();
+      return killed && code !== 0 ? { code, killedBy: 'memory' } : { code };
+    } catch (error) {
+      // A command that never came to a pipe has nothing else that ends its output.
+      for (const output of outputs) if (!output.served) output.end();
+      throw error;
+    } finally {
+      interruption.dispose();
+    }
+  }
+
+  private async preferGate(lines: string, outputs: readonly [CommandOutput, CommandOutput], interruption: Interruption, stop: Promise<never>): Promise<number> {
+    let release!: () => void;
+    this.onGate = new Promise<void>((resolve) => (release = resolve));
+    try {
+      if ((await this.read) && (this.empty || (await this.isEmpty()))) return await this.onTheGate(lines, outputs, stop);
+    } finally {
+      this.onGate = undefined;
+      release();
+    }
+    return this.join(lines, undefined, outputs, interruption, stop);
+  }
+
+  private async onTheGate(lines: string, outputs: readonly [CommandOutput, CommandOutput], stop: Promise<never>): Promise<number> {
+    const { gate, stdout, stderr } = this.parts;
+    this.empty = false;
+    stdout.serve(outputs[0]);
+    stderr.serve(outputs[1]);
+    const ended = gate.command(lines);
+    try {
+      return await Promise.race([ended, stop]);
+    } catch (error) {
+      if (!this.lost) {
+        await this.killGateCommand();
+        await Promise.race([ended, this.whenLost]).catch(() => undefined);
+      }
+      throw error;
+    } finally {
+      const pipes = [stdout, stderr];
+      this.read = Promise.all(pipes.map((pipe) => pipe.finish(() => this.lookAgain()))).then((drained) => drained.every(Boolean));
+    }
+  }
+
+  private lookAgain(): void {
+    this.read = Promise.resolve(!this.parts.stdout.serving && !this.parts.stderr.serving);
+  }
+
+  /** The gate's command found the sandbox empty, so everything that runs now is its own, unless others have joined meanwhile. */
+  private async killGateCommand(): Promise<void> {
+    const { target } = this.parts;
+    if (this.joined.size === 0) return killAllFromOutside(target);
+    for (let found = await descendants(target.gate); found.length > 0; found = await descendants(target.gate)) found.forEach(kill);
+  }
+
+  private async join(lines: string, stdin: ExecOptions['stdin'], outputs: readonly [CommandOutput, CommandOutput], interruption: Interruption, stop: Promise<never>): Promise<number> {
+    const { target, fifos, surroundings } = this.parts;
+    this.empty = false;
+    const started = await join(target, fifos, `${surroundings}${lines}`, stdin, outputs, interruption);
+    this.joined.add(started);
+    const alone = this.onGate === undefined && this.joined.size === 1;
+    const since = (await processState(started.pid))?.started;
+    try {
+      return await Promise.race([started.exit, stop]);
+    } catch (error) {
+      if (!this.lost) {
+        await started.kill();
+        // Daemons of its own hang from the first process by now. With others beside it, whose they are cannot be told.
+        if (alone && since !== undefined) await this.killSince(since);
+      }
+      await started.exit.catch(() => undefined);
+      throw this.lost ?? error;
+    } finally {
+      this.joined.delete(started);
+    }
+  }
+
+  private async killSince(since: number): Promise<void> {
+    for (const pid of await descendants(this.parts.target.gate)) if (((await processState(pid))?.started ?? 0) >= since) kill(pid);
+  }
+
+  private async isEmpty(): Promise<boolean> {
+    const found = await children(this.parts.target.gate);
+    if ((await living(found)).length > 0) return false;
+    if (found.length > 0) await this.parts.gate.reap();
+    return true;
+  }
+
+  private async wasKilledForMemory(): Promise<boolean> {
+    const before = this.oomKills;
+    this.oomKills = await this.parts.group.oomKills();
+    return this.oomKills > before;
+  }
+}

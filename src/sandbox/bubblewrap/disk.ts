@@ -1,0 +1,21 @@
+/** Folders that sandboxes have written to. */
+import { lstat, rm } from 'node:fs/promises';
+import { runCommand } from '../command.js';
+
+/** Removes a folder with all below; what is not there is a success. A sandbox may have taken its own folders' permissions away. */
+export async function removeTree(path: string, chmod: string): Promise<void> {
+  try {
+    await rm(path, { recursive: true, force: true });
+  } catch (error) {
+    if (!(await lstat(path).then(() => true, () => false))) return;
+    const { code } = await runCommand(chmod, ['-R', 'u+rwX', '--', path]);
+    if (code !== 0 && code !== 1) throw error;
+    await rm(path, { recursive: true, force: true });
+  }
+}
+
+/** Bytes on disk of a folder with all below. */
+export async function sizeOf(path: string, du: string, signal?: AbortSignal): Promise<number> {
+  const { stdout } = await runCommand(du, ['-s', '--block-size=1', '--', path], { signal });
+  return Number.parseInt(stdout, 10) || 0;
+}

@@ -1,0 +1,149 @@
+/** Files in and out of a sandbox by programs that run inside it, so that its links mean inside what they mean there. */
+import { PassThrough, type Readable, type TransformCallback } from 'node:stream';
+import { buffer, text } from 'node:stream/consumers';
+import { dirname } from 'node:path/posix';
+import { packDirectory } from '../archive.js';
+import { bound, within } from '../deadline.js';
+import { LimitExceeded, NoSuchFile, SandboxError } from '../errors.js';
+import { parseGlob, type Glob } from '../glob.js';
+import type { ExecOptions, ExecProcess, OperationOptions, SandboxFiles } from '../provider.js';
+import { tool } from './tools.js';
+
+const TRANSFER_TIMEOUT_MS = 600_000;
+const REMOVE_TIMEOUT_MS = 60_000;
+/** Exit codes of our own scripts. */
+const MISSING = 120;
+const NOT_A_FILE = 121;
+/** Said on standard error when a script has found what it is to send. */
+const FOUND = 'found\n';
+/** Not to be searched: they hold what the kernel and we put there. */
+const FOREIGN = ['/proc', '/sys', '/dev', '/.rl'];
+
+type Exec = (argv: readonly string[], options?: ExecOptions) => ExecProcess;
+
+/** The words that run a script of ours with arguments, by the shell that nothing inside can replace. */
+const script = (lines: string, ...args: readonly string[]): string[] => [...tool('sh'), '-c', lines, 'sh', ...args];
+const words = (name: Parameters<typeof tool>[0]): string => tool(name).join(' ');
+
+export class Files implements SandboxFiles {
+  constructor(private readonly exec: Exec) {}
+
+  read(path: string, options: OperationOptions & { readonly maxBytes?: number } = {}): Promise<Readable> {
+    const lines = `[ -e "$1" ] || exit ${MISSING}; [ -f "$1" ] || exit ${NOT_A_FILE}; echo found >&2; exec ${words('cat')} -- "$1"`;
+    const refused = (code: number, said: string): SandboxError =>
+      code === MISSING ? new NoSuchFile(path) : new SandboxError(code === NOT_A_FILE ? `${path} is not a file` : `${path} cannot be read: ${said || `exit code ${code}`}`);
+    return this.send(script(lines, path), `Reading ${path}`, options, new Sieve(options.maxBytes ?? Infinity, path), refused);
+  }
+
+  async write(path: string, data: Readable | Uint8Array | string, options: OperationOptions & { readonly mode?: number } = {}): Promise<void> {
+    const mode = ((options.mode ?? 0o644) & 0o7777).toString(8);
+    const lines = `${words('mkdir')} -p -- "$2" && ${words('cat')} > "$1" && ${words('chmod')} ${mode} -- "$1"`;
+    await this.complete(script(lines, path, dirname(path)), `Writing ${path}`, options, data);
+  }
+
+  async remove(path: string, options: OperationOptions = {}): Promise<void> {
+    await this.complete([...tool('rm'), '-rf', '--', path], `Removing ${path}`, { timeoutMs: REMOVE_TIMEOUT_MS, ...options });
+  }
+
+  async upload(tar: Readable, directory: string, options: OperationOptions = {}): Promise<void> {
+    const lines = `${words('mkdir')} -p -- "$1" && exec ${words('tar')} -x -f - -p --no-same-owner -C "$1"`;
+    await this.complete(script(lines, directory), `Unpacking into ${directory}`, options, tar);
+  }
+
+  async download(patterns: readonly string[], options: OperationOptions = {}): Promise<Readable> {
+    const names = await within('Looking for files', options, TRANSFER_TIMEOUT_MS, (signal) => this.find(patterns.map(parseGlob), signal));
+    if (names.length === 0) return packDirectory([]);
+    const list = Buffer.from(names.map((name) => `${name === '/' ? '.' : name.slice(1)}\0`).join(''), 'latin1');
+    // What cannot be read, or is gone since, is left out; the others are still wanted.
+    const lines = `echo found >&2; exec ${words('tar')} -c -f - --format=gnu --ignore-failed-read -C / --null --no-unquote -T -`;
+    const refused = (code: number, said: string): SandboxError => new SandboxError(`files cannot be packed: ${said || `exit code ${code}`}`);
+    // 1: a file changed while it was read. 2: one was gone.
+    return this.send(script(lines), 'Downloading files', options, new Sieve(Infinity, ''), refused, { stdin: list, fine: [0, 1, 2] });
+  }
+
+  /** Paths that match, none of them below another, as byte strings. */
+  private async find(globs: readonly Glob[], signal: AbortSignal): Promise<string[]> {
+    const found = new Set<string>();
+    for (const glob of globs) {
+      const depth = glob.depth === undefined ? [] : ['-maxdepth', String(glob.depth)];
+      const foreign = FOREIGN.filter((path) => glob.root === '/' || (glob.root !== path && path.startsWith(`${glob.root}/`)));
+      const prune = foreign.flatMap((path) => ['-path', path, '-prune', '-o']);
+      const argv = [...tool('find'), '-H', Buffer.from(glob.root, 'latin1').toString('utf8'), ...depth, ...prune, '-print0'];
+      const child = this.exec(argv, { signal });
+      child.stderr.resume();
+      const [listing] = await Promise.all([buffer(child.stdout), child.exit]);
+      for (const path of listing.toString('latin1').split('\0')) if (path !== '' && glob.matches(path)) found.add(path);
+    }
+    return [...found].filter((path) => !hasParentIn(found, path));
+  }
+
+  private async complete(argv: readonly string[], what: string, options: OperationOptions, stdin?: ExecOptions['stdin']): Promise<void> {
+    const child = this.exec(argv, { ...transfer(options), stdin });
+    child.stdout.resume();
+    const [{ code }, said] = await Promise.all([child.exit, text(child.stderr)]);
+    if (code === 0) return;
+    const message = `${what} failed: ${said.trim() || `exit code ${code}`}`;
+    throw /No space left|quota exceeded/i.test(said) ? new LimitExceeded(message) : new SandboxError(message);
+  }
+
+  /** A command's output as a stream that fails if the command does. Resolves when the command has found what it is to send. */
+  private async send(argv: readonly string[], what: string, options: OperationOptions, sieve: Sieve, refused: (code: number, said: string) => SandboxError, more: { readonly stdin?: Uint8Array; readonly fine?: readonly number[] } = {}): Promise<Readable> {
+    const stop = new AbortController();
+    const stream = await within(what, options, TRANSFER_TIMEOUT_MS, async (signal) => {
+      signal.addEventListener('abort', () => stop.abort(signal.reason), { once: true });
+      const child = this.exec(argv, { signal: stop.signal, stdin: more.stdin });
+      let said = '';
+      const found = new Promise<void>((resolve) => {
+        child.stderr.on('data', (chunk: Buffer) => {
+          said = (said + chunk.toString()).slice(0, 2000);
+          if (said.startsWith(FOUND)) resolve();
+        });
+        child.stderr.once('close', resolve);
+      });
+      const failure = (): Promise<unknown> =>
+        child.exit.then(
+          ({ code }) => ((more.fine ?? [0]).includes(code) ? undefined : refused(code, said.replace(FOUND, '').trim())),
+          (error: unknown) => error,
+        );
+      await found;
+      if (!said.startsWith(FOUND)) {
+        child.stdout.resume();
+        throw (await failure()) ?? refused(0, said);
+      }
+      child.stdout.once('end', () => void failure().then((error) => (error === undefined ? sieve.end() : sieve.destroy(error as Error))));
+      child.stdout.pipe(sieve, { end: false });
+      // The command of a reader that goes away early is of no use to anyone.
+      sieve.once('close', () => {
+        child.stdout.destroy();
+        stop.abort();
+      });
+      return sieve;
+    });
+    return bound(stream, what, options, TRANSFER_TIMEOUT_MS);
+  }
+}
+
+const transfer = ({ signal, timeoutMs = TRANSFER_TIMEOUT_MS }: OperationOptions): ExecOptions => ({ signal, timeoutMs });
+
+function hasParentIn(found: ReadonlySet<string>, path: string): boolean {
+  for (let at = dirname(path); at !== path; path = at, at = dirname(at)) if (found.has(at)) return true;
+  return false;
+}
+
+/** Lets bytes through up to a number. */
+class Sieve extends PassThrough {
+  private total = 0;
+
+  constructor(
+    private readonly maxBytes: number,
+    private readonly path: string,
+  ) {
+    super();
+  }
+
+  override _transform(chunk: Buffer, _: BufferEncoding, callback: TransformCallback): void {
+    this.total += chunk.length;
+    if (this.total > this.maxBytes) callback(new LimitExceeded(`${this.path} holds more than ${this.maxBytes} bytes`));
+    else callback(null, chunk);
+  }
+}

@@ -1,0 +1,57 @@
+/** Processes of sandboxes as the host sees them in /proc. */
+import { readFile, readdir } from 'node:fs/promises';
+
+/** Children of a process, its threads' included. */
+export async function children(pid: number): Promise<number[]> {
+  const threads = await readdir(`/proc/${pid}/task`).catch(() => []);
+  const lists = await Promise.all(threads.map((thread) => readFile(`/proc/${pid}/task/${thread}/children`, 'latin1').catch(() => '')));
+  return lists.join(' ').split(' ').filter(Boolean).map(Number);
+}
+
+export interface ProcessState {
+  /** Letter of proc(5): `Z` and `X` have ended. */
+  readonly state: string;
+  /** Clock ticks since boot. */
+  readonly started: number;
+}
+
+export async function processState(pid: number): Promise<ProcessState | undefined> {
+  const stat = await readFile(`/proc/${pid}/stat`, 'latin1').catch(() => undefined);
+  if (stat === undefined) return undefined;
+  const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
+  return { state: fields[0]!, started: Number(fields[19]) };
+}
+
+const hasEnded = (state: ProcessState | undefined): boolean => state === undefined || state.state === 'Z' || state.state === 'X';
+
+/** All living descendants, children before their own children. */
+export async function descendants(pid: number): Promise<number[]> {
+  const found: number[] = [];
+  for (let level = [pid]; level.length > 0; ) {
+    const below = (await Promise.all(level.map(children))).flat();
+    found.push(...(await living(below)));
+    level = below;
+  }
+  return found;
+}
+
+export async function living(pids: readonly number[]): Promise<number[]> {
+  const states = await Promise.all(pids.map(processState));
+  return pids.filter((_, index) => !hasEnded(states[index]));
+}
+
+/** SIGKILL; a process that is gone is a success. */
+export function kill(pid: number): void {
+  try {
+    process.kill(pid, 'SIGKILL');
+  } catch {
+    // Gone, or not ours to kill: whoever waits for its end finds out.
+  }
+}
+
+/** Pids of all processes whose command line holds a word. */
+export async function withWord(word: string): Promise<number[]> {
+  const pids = (await readdir('/proc')).filter((name) => /^\d+$/.test(name));
+  const lines = await Promise.all(pids.map((pid) => readFile(`/proc/${pid}/cmdline`, 'latin1').catch(() => '')));
+  return pids.filter((_, index) => lines[index]!.split('\0').some((each) => each === word)).map(Number);
+}

@@ -1,0 +1,112 @@
+/** The lowest layer of a sandbox's files: the default root, a folder of the host, or the files of a container image. Kept by digest. */
+import { createHash } from 'node:crypto';
+import { lstat, mkdir, readFile, readdir, readlink, rename, stat, symlink, writeFile } from 'node:fs/promises';
+import { isAbsolute, join } from 'node:path';
+import { BuildFailed, Unsupported } from '../errors.js';
+import type { BaseImage, BuildOptions } from '../provider.js';
+import { removeTree } from './disk.js';
+import { describeHostRoot, makeHostRoot } from './hostRoot.js';
+
+export interface Root {
+  readonly digest: string;
+  /** Name of its folder under `roots`; the files are in, or behind the link, `fs`. */
+  readonly name: string;
+  /** Folders of the host that are seen inside at the same place. */
+  readonly trees: readonly string[];
+  readonly env: Readonly<Record<string, string>>;
+  readonly workdir?: string;
+}
+
+const nameOf = (digest: string): string => digest.replace(/^sha256:/, '').slice(0, 16);
+
+export class Roots {
+  constructor(
+    private readonly folder: string,
+    private readonly chmod: string,
+    /** Whether setup may run a package manager. */
+    private readonly packages: boolean,
+  ) {}
+
+  async digest(base: BaseImage, options: BuildOptions = {}): Promise<string> {
+    const { image } = checked(base);
+    if (image === undefined) return (await describeHostRoot(this.packages)).digest;
+    if (isAbsolute(image)) return folderDigest(image, options.signal);
+    return imageDigest(image, options);
+  }
+
+  /** The root ready to be mounted. */
+  async prepare(base: BaseImage, options: BuildOptions = {}): Promise<Root> {
+    const { image } = checked(base);
+    if (image === undefined) {
+      const host = await describeHostRoot(this.packages);
+      return this.keep(host.digest, (folder) => makeHostRoot(join(folder, 'fs'), host, this.packages).then(() => ({ trees: host.trees, env: {} })));
+    }
+    const digest = await this.digest(base, options);
+    if (isAbsolute(image)) {
+      return this.keep(digest, async (folder) => {
+        await symlink(image, join(folder, 'fs'));
+        return { trees: [], env: {} };
+      });
+    }
+    return this.keep(digest, async (folder) => {
+      const { exportRootfs } = await import('../docker/export.js');
+      const { env, workdir } = await exportRootfs(digest, join(folder, 'fs'), options);
+      return { trees: [], env, workdir };
+    });
+  }
+
+  /** Takes the root from the store or has it made there; what is half made never carries the name. */
+  private async keep(digest: string, make: (folder: string) => Promise<Omit<Root, 'digest' | 'name'>>): Promise<Root> {
+    const name = nameOf(digest);
+    const folder = join(this.folder, name);
+    const known = await readFile(join(folder, 'root.json'), 'utf8').catch(() => undefined);
+    if (known !== undefined) return JSON.parse(known) as Root;
+    const partial = `${folder}.${process.pid}.partial`;
+    await removeTree(partial, this.chmod);
+    await mkdir(partial, { recursive: true });
+    try {
+      const root: Root = { digest, name, ...(await make(partial)) };
+      await writeFile(join(partial, 'root.json'), JSON.stringify(root));
+      await rename(partial, folder).catch((error: NodeJS.ErrnoException) => {
+        // Another process has made the same meanwhile.
+        if (error.code !== 'ENOTEMPTY' && error.code !== 'EEXIST') throw error;
+      });
+      return root;
+    } finally {
+      await removeTree(partial, this.chmod);
+    }
+  }
+}
+
+function checked(base: BaseImage): BaseImage {
+  if (base.dockerfile) throw new Unsupported('bubblewrap cannot build a Dockerfile; the docker provider can, or name an image that is already built');
+  const image = base.image?.replace(/^docker:(\/\/)?/, '');
+  return { image };
+}
+
+async function imageDigest(image: string, options: BuildOptions): Promise<string> {
+  const [{ Engine }, { resolveImage }] = await Promise.all([import('../docker/engine.js'), import('../docker/images.js')]);
+  const engine = new Engine();
+  try {
+    return await resolveImage(engine, { image }, options);
+  } finally {
+    await engine.close();
+  }
+}
+
+/** Digest of a folder by each file's path, kind, mode, size, time and link target, as `rsync` compares: reading all of a system would take minutes. */
+async function folderDigest(folder: string, signal?: AbortSignal): Promise<string> {
+  if (!(await stat(folder).then((info) => info.isDirectory(), () => false))) throw new BuildFailed(`there is no folder ${folder} to take as root`);
+  const hash = createHash('sha256').update(`${folder}\n`);
+  const walk = async (path: string): Promise<void> => {
+    signal?.throwIfAborted();
+    for (const entry of (await readdir(path, { withFileTypes: true })).sort((a, b) => (a.name < b.name ? -1 : 1))) {
+      const file = join(path, entry.name);
+      const info = await lstat(file);
+      hash.update(`${file.slice(folder.length)}\0${info.mode}\0${info.isFile() ? `${info.size} ${info.mtimeMs}` : ''}\0${info.isSymbolicLink() ? await readlink(file) : ''}\n`);
+      if (info.isDirectory()) await walk(file);
+    }
+  };
+  await walk(folder);
+  return `sha256:${hash.digest('hex')}`;
+}

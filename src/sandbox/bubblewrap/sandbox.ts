@@ -1,0 +1,139 @@
+/** One sandbox, from its start to its end. */
+import { mkdir, rename } from 'node:fs/promises';
+import { join } from 'node:path';
+import { within } from '../deadline.js';
+import { LimitExceeded, SandboxError, SandboxLost } from '../errors.js';
+import type { ExecOptions, ExecProcess, OperationOptions, ProviderSnapshot, Sandbox, SandboxInfo } from '../provider.js';
+import type { Group } from './cgroups.js';
+import { Commands } from './commands.js';
+import { Files } from './files.js';
+import type { Fifos } from './fifos.js';
+import { runBeside } from './joined.js';
+import { layerParts, type Launch } from './launch.js';
+import { mountFolder } from './ability.js';
+import { kill } from './processes.js';
+import type { Snapshots } from './snapshots.js';
+import type { Started } from './start.js';
+
+const KILL_TIMEOUT_MS = 15_000;
+const SNAPSHOT_TIMEOUT_MS = 1_800_000;
+const TERMINATE_TIMEOUT_MS = 30_000;
+/** After this the first process is not waited for any longer, and its monitor is killed too. */
+const PATIENCE_MS = 5_000;
+const MOST_TIMER_MS = 2 ** 31 - 1;
+
+export interface SandboxParts {
+  readonly id: string;
+  readonly info: SandboxInfo;
+  readonly stateDir: string;
+  readonly launch: Launch;
+  readonly started: Started;
+  readonly fifos: Fifos;
+  readonly group: Group;
+  readonly snapshots: Snapshots;
+  readonly lifetimeMs: number;
+  /** Takes back what was set up for it, once nothing of it runs. */
+  readonly release: () => Promise<void>;
+}
+
+export class BubblewrapSandbox implements Sandbox {
+  readonly id: string;
+  readonly files: Files;
+  private readonly commands: Commands;
+  private readonly released: Promise<void>;
+  private readonly timer: NodeJS.Timeout;
+  private over = false;
+  /** What still needs the folder that the sandbox wrote to. */
+  private taking: Promise<ProviderSnapshot> | undefined;
+
+  constructor(private readonly parts: SandboxParts) {
+    const { started, fifos, group } = parts;
+    this.id = parts.id;
+    this.commands = new Commands({ ...started, fifos, group });
+    this.files = new Files((argv, options) => this.exec(argv, options));
+    // Whoever waits for it sees a failure; the next look at the ledger tries again.
+    this.released = started.ended.then(() => this.end());
+    this.released.catch(() => undefined);
+    this.timer = setTimeout(() => this.kill(), Math.min(parts.lifetimeMs, MOST_TIMER_MS));
+    this.timer.unref();
+  }
+
+  get info(): SandboxInfo {
+    return { ...this.parts.info, state: this.over ? 'exited' : 'running' };
+  }
+
+  exec(argv: readonly string[], options: ExecOptions = {}): ExecProcess {
+    return this.commands.exec(argv, options);
+  }
+
+  killAll(options?: OperationOptions): Promise<void> {
+    return within('Killing the processes of the sandbox', options, KILL_TIMEOUT_MS, (signal) => this.commands.killAll(signal));
+  }
+
+  /**
+   * A sandbox that was made to be set up ends with its snapshot: its folder becomes the layer, however large it is. One that was restored lives
+   * on, and what it wrote is copied.
+   */
+  snapshot(options?: OperationOptions): Promise<ProviderSnapshot> {
+    return within('Taking the snapshot', options, SNAPSHOT_TIMEOUT_MS, async (signal) => {
+      const { launch, snapshots, info, started } = this.parts;
+      await this.commands.killAll(signal);
+      const parts = layerParts(started.target.ability, launch.source);
+      if (launch.work === undefined) return snapshots.add(launch.source, info.labels.owner, (layer) => this.copyParts(parts, layer, signal), signal);
+      const { work } = launch;
+      this.taking = started.ended.then(() =>
+        snapshots.add(
+          launch.source,
+          info.labels.owner,
+          async (layer) => {
+            await mkdir(layer);
+            for (const [upper, name] of parts) await rename(join(work, upper), join(layer, name));
+          },
+          signal,
+        ),
+      );
+      this.kill();
+      return this.taking;
+    });
+  }
+
+  terminate(options?: OperationOptions): Promise<void> {
+    return within('Ending the sandbox', options, TERMINATE_TIMEOUT_MS, async () => {
+      this.kill();
+      await this.released;
+    });
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.terminate();
+  }
+
+  /** With the first process all others of its namespace die, and bubblewrap's monitor ends when the kernel has seen to that. */
+  private kill(): void {
+    if (this.over) return;
+    const { started } = this.parts;
+    this.commands.end();
+    kill(started.target.gate);
+    const impatience = setTimeout(() => started.child.kill('SIGKILL'), PATIENCE_MS);
+    void started.ended.then(() => clearTimeout(impatience));
+  }
+
+  private async end(): Promise<void> {
+    this.over = true;
+    clearTimeout(this.timer);
+    this.commands.end(new SandboxLost('the sandbox has ended'));
+    await this.taking?.catch(() => undefined);
+    await this.parts.release();
+  }
+
+  private async copyParts(parts: readonly (readonly [upper: string, layer: string])[], layer: string, signal: AbortSignal): Promise<void> {
+    const { started, stateDir } = this.parts;
+    const { host } = started.target.ability;
+    await mkdir(layer);
+    for (const [upper, name] of parts) {
+      const { code, stderr } = await runBeside(started.target, [host.cp, '-a', '-T', '--', join(mountFolder(stateDir), 'fs', upper), join(layer, name)], signal);
+      if (this.over) throw new SandboxLost('the sandbox has ended');
+      if (code !== 0) throw /No space left|quota/i.test(stderr) ? new LimitExceeded(`the snapshot does not fit: ${stderr.trim()}`) : new SandboxError(`the snapshot cannot be written: ${stderr.trim()}`);
+    }
+  }
+}
