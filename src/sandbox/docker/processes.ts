@@ -48,6 +48,7 @@ export class Processes {
   constructor(
     private readonly engine: Engine,
     private readonly container: Docker.Container,
+    /** The container's first process; another one after a restart. */
     private gate: Gate,
     private readonly spec: SandboxSpec,
   ) {

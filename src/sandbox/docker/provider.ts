@@ -1,9 +1,8 @@
 /** Sandboxes as containers of a Docker engine, or of one that speaks its API. */
-import type Docker from 'dockerode';
 import { BuildFailed, SandboxError, Unsupported } from '../errors.js';
 import type { BaseImage, BuildOptions, Health, OperationOptions, Provider, ProviderContext, ProviderSnapshot, Sandbox, SandboxInfo, SandboxSpec } from '../provider.js';
 import { dockerCapabilities } from './capabilities.js';
-import { containerOptions, newId, removeContainer, startContainer, type HostTraits, type Purpose } from './container.js';
+import { containerOptions, newId, removeContainer, startContainer, type HostTraits, type ImageTraits, type Purpose } from './container.js';
 import { Engine } from './engine.js';
 import { reasonOf, statusOf } from './failures.js';
 import { verifyGpu } from './gpu.js';
@@ -20,7 +19,9 @@ export class DockerProvider implements Provider {
   readonly id = 'docker';
   readonly title = 'Docker';
   readonly capabilities = dockerCapabilities;
-  private traits: Promise<HostTraits> | undefined;
+  private readonly hosts = new Map<string, Promise<HostTraits>>();
+  /** By image id, which always means the same content. */
+  private readonly images = new Map<string, Promise<ImageTraits>>();
 
   constructor(
     private readonly context: ProviderContext,
@@ -69,8 +70,7 @@ export class DockerProvider implements Provider {
 
   private async start(image: string, spec: SandboxSpec, purpose: Purpose, options: OperationOptions | undefined): Promise<Sandbox> {
     const id = newId();
-    const traits = await this.hostTraits(options);
-    const { container, gate } = await this.startWith(containerOptions(id, image, spec, purpose, traits), image, options);
+    const { container, gate } = await this.startContainer(id, image, spec, purpose, options);
     const info: SandboxInfo = { id, provider: this.id, labels: spec.labels, createdAt: Date.now(), state: 'running' };
     const sandbox = new DockerSandbox(this.engine, container, gate, info, spec);
     try {
@@ -82,9 +82,10 @@ export class DockerProvider implements Provider {
     }
   }
 
-  private async startWith(container: Docker.ContainerCreateOptions, image: string, options: OperationOptions | undefined): ReturnType<typeof startContainer> {
+  private async startContainer(id: string, image: string, spec: SandboxSpec, purpose: Purpose, options: OperationOptions | undefined): ReturnType<typeof startContainer> {
     try {
-      return await startContainer(this.engine, container, options);
+      const [host, traits] = await Promise.all([this.hostTraits(options), this.imageTraits(image, options)]);
+      return await startContainer(this.engine, containerOptions(id, image, traits, spec, purpose, host), options);
     } catch (error) {
       const cause = error instanceof SandboxError ? error.cause : undefined;
       if (statusOf(cause) === undefined) throw error;
@@ -96,18 +97,35 @@ export class DockerProvider implements Provider {
     }
   }
 
-  /** Asked once, since it does not change while an engine runs. */
-  private async hostTraits(options: OperationOptions | undefined): Promise<HostTraits> {
-    const traits = (this.traits ??= this.engine.call('Asking the Docker engine', undefined, QUERY_TIMEOUT_MS, async (docker) => {
-      const info = (await docker.info()) as { NCPU?: number; Driver?: string };
-      return { cpus: info.NCPU ?? Infinity, diskQuota: hasDiskQuota(info) };
-    }));
-    try {
-      options?.signal?.throwIfAborted();
-      return await traits;
-    } catch (error) {
-      this.traits = undefined;
-      throw error;
-    }
+  /** Asked once for each image, since a snapshot is restored hundreds of times. */
+  private imageTraits(image: string, options: OperationOptions | undefined): Promise<ImageTraits> {
+    return once(this.images, image, options, () =>
+      this.engine.call('Looking at the image', undefined, QUERY_TIMEOUT_MS, async (docker) => {
+        const { User } = (await docker.getImage(image).inspect()).Config;
+        return { root: /^(root|0)?(:|$)/.test(User ?? '') };
+      }),
+    );
   }
+
+  /** Asked once, since it does not change while an engine runs. */
+  private hostTraits(options: OperationOptions | undefined): Promise<HostTraits> {
+    return once(this.hosts, '', options, () =>
+      this.engine.call('Asking the Docker engine', undefined, QUERY_TIMEOUT_MS, async (docker) => {
+        const info = (await docker.info()) as { NCPU?: number; Driver?: string };
+        return { cpus: info.NCPU ?? Infinity, diskQuota: hasDiskQuota(info) };
+      }),
+    );
+  }
+}
+
+/** The answer to a question that is asked once, unless it fails. */
+function once<T>(answers: Map<string, Promise<T>>, key: string, options: OperationOptions | undefined, ask: () => Promise<T>): Promise<T> {
+  options?.signal?.throwIfAborted();
+  let answer = answers.get(key);
+  if (!answer) {
+    answer = ask();
+    answers.set(key, answer);
+    answer.catch(() => answers.delete(key));
+  }
+  return answer;
 }

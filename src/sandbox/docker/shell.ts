@@ -34,15 +34,20 @@ const runs = (job: string): string => `{ (${job}) 2>&4 4>&-; c=$?; } 4>&2 2>/dev
  * - SECONDS after the start everything ends.
  * - USR1 kills every process but this one, at once (`kill -1` spares process 1), and says so by printing `n`. It is understood from the moment
  *   the first command's end has been reported.
+ * - Where the engine has made no /etc/hosts, it does: programs that talk to themselves ask for `localhost`.
  * - The timer and the watcher of the input are processes like others: when they were killed, they are started again.
  */
-export const GATE = `exec 3<&0 </dev/null
+export const GATE = `HOSTS='127.0.0.1 localhost
+::1 localhost ip6-localhost ip6-loopback
+127.0.1.1 sandbox'
+exec 3<&0 </dev/null
 trap '' XFSZ
 trap 'exit 0' TERM
 end() { kill -s KILL -- -1; kill -s TERM 1; }
 timer() { (sleep "$1"; end) >/dev/null 2>&1 3<&- & }
 watch() { (while read -r l; do :; done; end) <&3 >/dev/null 2>&1 3<&- & w=$!; }
 timer "$1"
+{ [ -s /etc/hosts ] || echo "$HOSTS" >/etc/hosts; } 2>/dev/null
 ${read('<&3')}
 watch
 ${runs('eval "$p" 3<&-')}

@@ -25,10 +25,15 @@ export function commit(engine: Engine, name: string, labels: SandboxLabels, opti
   });
 }
 
-/** Instructions that give the image back what its base said and the container had to say otherwise. */
-function restored(base: { Entrypoint?: string | string[]; Cmd?: string[]; User?: string }): string[] {
-  const list = (value: string | string[] | undefined): string => JSON.stringify(value === undefined || value === null ? [] : Array.isArray(value) ? value : [value]);
-  return [`ENTRYPOINT ${list(base.Entrypoint)}`, `CMD ${list(base.Cmd)}`, `USER ${base.User || '0'}`];
+/** Instructions that give the image back what its base said and the container had to say otherwise. A commit takes what they leave empty from the container. */
+function restored(base: { Entrypoint?: string | string[] | null; Cmd?: string[] | null; User?: string }): string[] {
+  const entrypoint = [base.Entrypoint ?? []].flat();
+  const command = base.Cmd ?? [];
+  return [
+    ...(entrypoint.length > 0 ? [`ENTRYPOINT ${JSON.stringify(entrypoint)}`] : []),
+    ...(command.length > 0 ? [`CMD ${JSON.stringify(command)}`] : entrypoint.length > 0 ? [] : ['CMD ["/bin/sh"]']),
+    `USER ${base.User || '0'}`,
+  ];
 }
 
 /** A name for people, and so that `docker image prune` does not take the image for a left-over; unique, since a name can point to one image only. */
