@@ -26,7 +26,7 @@ export class Failure extends Error {
 
 /** Whether it only says that someone changed their mind: then nothing is shown. */
 export const isCancellation = (error: unknown): boolean =>
-  error instanceof Error && (['AbortError', 'Canceled', 'CancellationError', 'RunCancelled'].includes(error.name) || (error instanceof RunnerError && error.code === 'Cancelled'));
+  error instanceof Error && (['AbortError', 'Canceled', 'CancellationError', 'RunCancelled'].includes(error.name) || (error instanceof RunnerError && error.code === 'RunCancelled'));
 
 /** The reason as one line, for the end of `Failed to <verb> <object>: `. */
 export function reason(error: unknown): string {

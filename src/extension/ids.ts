@@ -59,10 +59,6 @@ export type SettingId = (typeof Settings)[keyof typeof Settings];
 export const Contexts = {
   /** Some run is building or running. */
   running: 'rlSandboxes.running',
-  /** There is at least one run. */
-  hasRuns: 'rlSandboxes.hasRuns',
-  /** At least one sandbox is live. */
-  hasSandboxes: 'rlSandboxes.hasSandboxes',
 } as const;
 export type ContextId = (typeof Contexts)[keyof typeof Contexts];
 

@@ -46,6 +46,7 @@ export class Runs extends Disposing {
   async list(): Promise<KnownRun[]> {
     const unknown = roots().filter(({ path }) => !this.byRoot.has(path));
     await Promise.all(unknown.map(({ path }) => this.load(path)));
+    if (unknown.length > 0) this.changedList.fire();
     return this.known();
   }
 

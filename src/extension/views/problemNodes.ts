@@ -54,11 +54,11 @@ function problemLabel({ title, code }: ProviderReport): string {
   }
 }
 
-/** In place of a view's items when the engine gave no answer. */
-export function failureNode(message: string): Node {
+/** In place of the items of a view, or of one node in it, when the engine gave no answer. */
+export function failureNode(message: string, parent?: Node): Node {
   const label = l10n.t('The engine does not answer');
   return {
-    id: 'problem:engine',
+    id: `problem:engine:${parent?.id ?? ''}`,
     label,
     description: oneLine(message),
     spoken: `${label}: ${oneLine(message)}`,

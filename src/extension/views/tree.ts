@@ -1,6 +1,6 @@
 /** A view of nodes: stable items, the smallest refresh, several refreshes as one, and none while nobody looks. */
 import * as vscode from 'vscode';
-import { Disposing } from '../dispose.js';
+import { Disposing, type Disposable } from '../dispose.js';
 import type { ViewId } from '../ids.js';
 import type { Node } from './node.js';
 
@@ -39,6 +39,11 @@ export class Tree extends Disposing implements vscode.TreeDataProvider<Handle> {
     this.own(this.view.onDidChangeVisibility(({ visible }) => this.visibilityChanged(visible)));
     this.own({ dispose: () => (clearTimeout(this.timer), clearInterval(this.ticker)) });
     this.visibilityChanged(this.view.visible);
+  }
+
+  /** Ends with the tree. */
+  also(thing: Disposable): void {
+    this.own(thing);
   }
 
   /** Loads again: all of it, or the children of one node. */

@@ -1,0 +1,93 @@
+/** Wires the extension together. Nothing here waits: the engine starts when something is first asked of it. */
+import * as l10n from '@vscode/l10n';
+import { join } from 'node:path';
+import * as vscode from 'vscode';
+import { logBuildOutput } from './buildOutput.js';
+import { Commander } from './commander.js';
+import { registerRunCommands } from './commands/run.js';
+import { registerRunsCommands } from './commands/runs.js';
+import { registerSandboxCommands } from './commands/sandboxes.js';
+import { registerSetupCommands } from './commands/setup.js';
+import { registerTemplateCommands } from './commands/templates.js';
+import { CurrentRun } from './currentRun.js';
+import { InternalCommands } from './ids.js';
+import { TemplateCodeLens } from './language/codeLens.js';
+import { LazyLanguage } from './language/lazy.js';
+import { Documents } from './panels/documents.js';
+import { RunViews } from './panels/runViews.js';
+import { Runner } from './runner.js';
+import { Runs } from './runs.js';
+import { Sandboxes } from './sandboxes.js';
+import type { Services } from './services.js';
+import { Setup } from './setup.js';
+import { Templates } from './templates.js';
+import { tellDied } from './tellDied.js';
+import { createRunsView } from './views/runsView.js';
+import { createSandboxesView } from './views/sandboxesView.js';
+import { createTemplatesView } from './views/templatesView.js';
+import type { Tree } from './views/tree.js';
+
+/** What tests inside VS Code look at, since the API of VS Code shows no tree. Absent in use. */
+export interface TestApi {
+  readonly trees: { readonly templates: Tree; readonly sandboxes: Tree; readonly runs: Tree };
+  readonly services: Services;
+}
+
+/** VS Code waits about 5 s for an extension that is deactivated. */
+const STOP_MS = 3000;
+
+let runner: Runner | undefined;
+
+export function activate(context: vscode.ExtensionContext): TestApi | undefined {
+  if (vscode.l10n.bundle) l10n.config({ contents: vscode.l10n.bundle });
+  const own = <T extends vscode.Disposable>(thing: T): T => {
+    context.subscriptions.push(thing);
+    return thing;
+  };
+  const log = own(vscode.window.createOutputChannel('RL Sandboxes', { log: true }));
+  const engine = new Runner({
+    execPath: process.execPath,
+    script: join(context.extensionPath, 'dist', 'runner.mjs'),
+    log: (level, message) => log[level](message),
+    onDied: (exit, restarting) => void tellDied(exit, restarting),
+  });
+  runner = engine;
+  const documents = own(new Documents(engine));
+  const services: Services = {
+    context,
+    log,
+    runner: engine,
+    commander: own(new Commander(log)),
+    templates: own(new Templates(engine)),
+    runs: own(new Runs(engine, log)),
+    sandboxes: own(new Sandboxes(engine)),
+    setup: own(new Setup(engine, context.globalStorageUri.fsPath, log)),
+    runViews: own(new RunViews({ extensionUri: context.extensionUri, runner: engine, documents, log })),
+  };
+  own(logBuildOutput(engine, log));
+  own(new CurrentRun(services.runs));
+  own(new TemplateCodeLens(services));
+  own(new LazyLanguage(log));
+
+  const templates = own(createTemplatesView(services));
+  const sandboxes = own(createSandboxesView(services));
+  const { tree: runs, loadMore } = createRunsView(services);
+  own(runs);
+  const trees = { templates, sandboxes, runs };
+  registerRunCommands(services);
+  registerRunsCommands(services);
+  registerSandboxCommands(services);
+  registerTemplateCommands(services);
+  registerSetupCommands(services, documents, { refresh: () => Object.values(trees).forEach((tree) => tree.refresh()) });
+  services.commander.register(InternalCommands.loadMoreRuns, {
+    target: () => true,
+    failed: (why) => l10n.t('Failed to load more runs: {0}', why),
+    run: () => Promise.resolve(loadMore()),
+  });
+  return context.extensionMode === vscode.ExtensionMode.Test ? { trees, services } : undefined;
+}
+
+/** Ends the engine and every sandbox of it; what does not end in time is killed, and the engine also ends with its input. */
+export async function deactivate(): Promise<void> {
+  await runner?.stop(STOP_MS);
+}

@@ -1,0 +1,77 @@
+/** Read-only documents: outputs of episodes, and reports. */
+import * as l10n from '@vscode/l10n';
+import { open } from 'node:fs/promises';
+import { join } from 'node:path';
+import { stripVTControlCharacters } from 'node:util';
+import * as vscode from 'vscode';
+import { Layout } from '../../store/layout.js';
+import { Disposing } from '../dispose.js';
+import { DocumentScheme } from '../ids.js';
+import type { Runner } from '../runner.js';
+import type { RunRef } from '../views/node.js';
+
+export type EpisodeText = 'stdout' | 'stderr' | 'verifier' | 'record';
+
+interface Address extends RunRef {
+  readonly episode: number;
+  readonly what: EpisodeText;
+}
+
+const REPORT = 'report';
+/** Editors refuse more than 50 MB. */
+const MOST_BYTES = 20 * 2 ** 20;
+
+/** All that is needed to find a text again is in its address, so that the editor survives a reload of the window. */
+function episodeUri({ root, id, episode, what }: Address): vscode.Uri {
+  const name = what === 'record' ? 'record.json' : `${what}.log`;
+  return vscode.Uri.from({ scheme: DocumentScheme, path: `/${id}/episode ${episode}/${name}`, query: JSON.stringify({ root, id, episode, what }) });
+}
+
+export class Documents extends Disposing implements vscode.TextDocumentContentProvider {
+  private readonly changed = this.own(new vscode.EventEmitter<vscode.Uri>());
+  readonly onDidChange = this.changed.event;
+  private readonly reports = new Map<string, string>();
+
+  constructor(private readonly runner: Runner) {
+    super();
+    this.own(vscode.workspace.registerTextDocumentContentProvider(DocumentScheme, this));
+  }
+
+  async provideTextDocumentContent(uri: vscode.Uri): Promise<string> {
+    if (uri.authority === REPORT) return this.reports.get(uri.path) ?? '';
+    const { root, id, episode, what } = JSON.parse(uri.query) as Address;
+    if (what !== 'record') return readOutput(join(new Layout(root).episode(id, Number(episode)), `${what}.log`));
+    const { record } = await this.runner.request('run/episode', { root, id, episode });
+    return `${JSON.stringify(record, undefined, 2)}\n`;
+  }
+
+  async openEpisode(ref: RunRef, episode: number, what: EpisodeText): Promise<void> {
+    await this.show(episodeUri({ ...ref, episode, what }));
+  }
+
+  /** Opens a text under a name; a later one of the same name replaces it. */
+  async openReport(name: string, text: string): Promise<void> {
+    const uri = vscode.Uri.from({ scheme: DocumentScheme, authority: REPORT, path: `/${name}` });
+    this.reports.set(uri.path, text);
+    this.changed.fire(uri);
+    await this.show(uri);
+  }
+
+  private async show(uri: vscode.Uri): Promise<void> {
+    await vscode.window.showTextDocument(await vscode.workspace.openTextDocument(uri), { preview: true });
+  }
+}
+
+/** As a person reads it: without the escapes of a terminal, and, where the beginning is not shown, with a first line that says so. */
+async function readOutput(file: string): Promise<string> {
+  const handle = await open(file, 'r');
+  try {
+    const { size } = await handle.stat();
+    const buffer = new Uint8Array(Math.min(size, MOST_BYTES));
+    const { bytesRead } = await handle.read(buffer, 0, buffer.length, size - buffer.length);
+    const text = stripVTControlCharacters(new TextDecoder().decode(buffer.subarray(0, bytesRead)));
+    return size > bytesRead ? `${l10n.t('[The first {0} bytes are not shown.]', size - bytesRead)}\n${text}` : text;
+  } finally {
+    await handle.close();
+  }
+}

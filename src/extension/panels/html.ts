@@ -1,0 +1,36 @@
+/** The page that holds the run view. Knows nothing of VS Code. */
+export interface PageParts {
+  /** Address of `dist/webview` as the webview sees it. */
+  readonly base: string;
+  /** `webview.cspSource`. */
+  readonly cspSource: string;
+  readonly nonce: string;
+  readonly language: string;
+  readonly title: string;
+  /** Kept by the page with `setState`: see `RunViewState`. */
+  readonly run: string;
+}
+
+const ENTITIES: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;', "'": '&#39;' };
+const escape = (text: string): string => text.replace(/[&<>"']/g, (character) => ENTITIES[character]!);
+
+/** No inline script or style, nothing from the network, nothing of the page's own but `dist/webview`. */
+export function runViewPage({ base, cspSource, nonce, language, title, run }: PageParts): string {
+  const policy = ["default-src 'none'", `script-src 'nonce-${nonce}'`, `style-src ${cspSource}`, `font-src ${cspSource}`, `img-src ${cspSource}`].join('; ');
+  return `<!DOCTYPE html>
+<html lang="${escape(language)}">
+<head>
+<meta charset="utf-8">
+<meta http-equiv="Content-Security-Policy" content="${escape(policy)}">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<link rel="stylesheet" id="vscode-codicon-stylesheet" href="${escape(`${base}/codicons/codicon.css`)}">
+<link rel="stylesheet" href="${escape(`${base}/runView.css`)}">
+<title>${escape(title)}</title>
+</head>
+<body>
+<rl-run-view data-run="${escape(run)}"></rl-run-view>
+<script type="module" nonce="${nonce}" src="${escape(`${base}/runView.js`)}"></script>
+</body>
+</html>
+`;
+}

@@ -1,0 +1,177 @@
+/** One run view: answers the page's requests, and tells it that something changed while it can be seen. */
+import * as l10n from '@vscode/l10n';
+import { randomBytes } from 'node:crypto';
+import * as vscode from 'vscode';
+import type { RunSnapshot, RunViewRequests, RunViewState, RunViewTarget, ToExtension, ToWebview } from '../../protocol/runView.js';
+import { Disposing } from '../dispose.js';
+import { isCancellation, reason } from '../failure.js';
+import { oneLine } from '../format.js';
+import { Commands, type CommandId } from '../ids.js';
+import type { Runner } from '../runner.js';
+import { Throttle } from '../throttle.js';
+import type { RunRef } from '../views/node.js';
+import { openArtifact } from './artifacts.js';
+import type { Documents } from './documents.js';
+import { runViewPage } from './html.js';
+import { parseMessage } from './messages.js';
+
+export interface PanelDependencies {
+  readonly extensionUri: vscode.Uri;
+  readonly runner: Runner;
+  readonly documents: Documents;
+  readonly log: vscode.LogOutputChannel;
+}
+
+/** How often the page may be told that something changed, in ms. */
+const NOTIFY_MS = 250;
+
+const ACTIONS: Readonly<Record<RunViewRequests['action']['params']['action'], CommandId>> = {
+  rerun: Commands.rerun,
+  rerunFailed: Commands.rerunFailed,
+  resume: Commands.resumeRun,
+  cancel: Commands.cancelRun,
+  export: Commands.exportRun,
+  reveal: Commands.revealRun,
+  openTemplate: Commands.openTemplate,
+};
+
+export class RunViewPanel extends Disposing {
+  private readonly throttle = this.own(new Throttle(NOTIFY_MS, () => void this.notify()));
+  private snapshot: Promise<RunSnapshot> | undefined;
+  /** Changed while nobody could see it. */
+  private stale = false;
+  private ready = false;
+  private target: RunViewTarget | undefined;
+
+  constructor(
+    readonly panel: vscode.WebviewPanel,
+    readonly run: RunRef,
+    private readonly deps: PanelDependencies,
+  ) {
+    super();
+    const { runner } = deps;
+    panel.webview.options = { enableScripts: true, localResourceRoots: [this.resources] };
+    const icon = (theme: string) => vscode.Uri.joinPath(deps.extensionUri, 'media', `run-${theme}.svg`);
+    panel.iconPath = { light: icon('light'), dark: icon('dark') };
+    this.own(panel.webview.onDidReceiveMessage((message: unknown) => void this.receive(message)));
+    this.own(panel.onDidChangeViewState(() => panel.visible && this.stale && this.throttle.trigger()));
+    this.own(runner.on('changed', ({ root, kind, id }) => kind === 'run' && root === run.root && id === run.id && this.changed()));
+    this.own(runner.onStarted(() => this.changed()));
+    this.own(vscode.workspace.onDidGrantWorkspaceTrust(() => this.load()));
+    this.load();
+  }
+
+  private get resources(): vscode.Uri {
+    return vscode.Uri.joinPath(this.deps.extensionUri, 'dist', 'webview');
+  }
+
+  /** Brings the panel to the front, and an episode or a filter into view. */
+  reveal(target: RunViewTarget | undefined): void {
+    this.panel.reveal();
+    if (target && this.ready) this.post({ method: 'show', params: target });
+    else if (target) this.target = target;
+  }
+
+  private load(): void {
+    const { webview } = this.panel;
+    this.ready = false;
+    webview.html = runViewPage({
+      base: webview.asWebviewUri(this.resources).toString(),
+      cspSource: webview.cspSource,
+      nonce: randomBytes(16).toString('hex'),
+      language: vscode.env.language,
+      title: this.panel.title,
+      run: JSON.stringify(this.run),
+    });
+  }
+
+  private post(message: ToWebview): void {
+    void this.panel.webview.postMessage(message);
+  }
+
+  private changed(): void {
+    this.snapshot = undefined;
+    this.stale = true;
+    if (this.panel.visible) this.throttle.trigger();
+  }
+
+  private async notify(): Promise<void> {
+    if (this.isDisposed || !this.panel.visible) return;
+    this.stale = false;
+    try {
+      const { revision } = await this.getSnapshot();
+      if (!this.isDisposed) this.post({ method: 'changed', params: { revision } });
+    } catch (error) {
+      this.deps.log.debug(`run view ${this.run.id}: ${String(error)}`);
+    }
+  }
+
+  /** The page asks for it as soon as it hears that it changed: it is asked for once. */
+  private getSnapshot(): Promise<RunSnapshot> {
+    if (!this.snapshot) {
+      const asked = this.deps.runner.request('run/snapshot', this.run);
+      asked.catch(() => this.snapshot === asked && (this.snapshot = undefined));
+      this.snapshot = asked;
+    }
+    return this.snapshot;
+  }
+
+  private async receive(value: unknown): Promise<void> {
+    const parsed = parseMessage(value);
+    if (!parsed.ok) {
+      this.deps.log.warn('run view: refused a message that is not of the protocol');
+      if (parsed.id !== undefined) this.post({ id: parsed.id, error: l10n.t('the request was not understood') });
+      return;
+    }
+    const { message } = parsed;
+    try {
+      this.post({ id: message.id, result: await this.answer(message) });
+    } catch (error) {
+      if (!isCancellation(error)) this.deps.log.warn(`run view ${message.method}: ${String(error)}`);
+      this.post({ id: message.id, error: reason(error) });
+    }
+  }
+
+  private async answer(message: ToExtension): Promise<unknown> {
+    const { runner, documents } = this.deps;
+    switch (message.method) {
+      case 'ready': {
+        const snapshot = await this.getSnapshot();
+        this.panel.title = runTitle(snapshot);
+        const show = this.target;
+        this.target = undefined;
+        this.ready = true;
+        return { snapshot, trusted: vscode.workspace.isTrusted, ...(show && { show }) } satisfies RunViewRequests['ready']['result'];
+      }
+      case 'snapshot':
+        return this.getSnapshot();
+      case 'rows':
+        return runner.request('run/rows', { ...this.run, query: message.params });
+      case 'episode':
+        return runner.request('run/episode', { ...this.run, ...message.params });
+      case 'open':
+        if ('artifact' in message.params) await openArtifact(this.run, message.params.episode, message.params.artifact);
+        else await documents.openEpisode(this.run, message.params.episode, message.params.what);
+        return null;
+      case 'action':
+        await vscode.commands.executeCommand(ACTIONS[message.params.action], message.params.action === 'openTemplate' ? await this.templateRef() : this.run);
+        return null;
+    }
+  }
+
+  private async templateRef(): Promise<{ root: string; file: string }> {
+    return { root: this.run.root, file: (await this.getSnapshot()).run.file };
+  }
+}
+
+export const runTitle = ({ run }: Pick<RunSnapshot, 'run'>): string => oneLine(`${run.template} #${run.number}`, 60);
+
+/** What the page kept, if it is what it should have kept. */
+export function restoredRun(state: unknown): RunRef | undefined {
+  try {
+    const { root, id } = JSON.parse((state as RunViewState).run) as Partial<RunRef>;
+    return typeof root === 'string' && typeof id === 'string' ? { root, id } : undefined;
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,55 @@
+/** The open run views: one for each run, found again after a reload of the window. */
+import * as vscode from 'vscode';
+import type { RunViewTarget } from '../../protocol/runView.js';
+import { Disposing } from '../dispose.js';
+import { RunViewType } from '../ids.js';
+import { roots } from '../roots.js';
+import type { RunRef } from '../views/node.js';
+import { restoredRun, RunViewPanel, type PanelDependencies } from './runViewPanel.js';
+
+const key = ({ root, id }: RunRef): string => `${root}\n${id}`;
+
+export class RunViews extends Disposing implements vscode.WebviewPanelSerializer {
+  private readonly panels = new Map<string, RunViewPanel>();
+
+  constructor(private readonly deps: PanelDependencies) {
+    super();
+    this.own(vscode.window.registerWebviewPanelSerializer(RunViewType, this));
+    this.own({ dispose: () => this.panels.forEach((panel) => panel.dispose()) });
+  }
+
+  open(run: RunRef, title: string, target?: RunViewTarget): void {
+    const existing = this.panels.get(key(run));
+    if (existing) return existing.reveal(target);
+    const panel = vscode.window.createWebviewPanel(RunViewType, title, vscode.ViewColumn.Active);
+    this.adopt(panel, run).reveal(target);
+  }
+
+  /** Whether a person can see it now. */
+  isVisible(run: RunRef): boolean {
+    return this.panels.get(key(run))?.panel.visible ?? false;
+  }
+
+  /** Closes the view of a run that is gone. */
+  close(run: RunRef): void {
+    this.panels.get(key(run))?.panel.dispose();
+  }
+
+  deserializeWebviewPanel(panel: vscode.WebviewPanel, state: unknown): Promise<void> {
+    const run = restoredRun(state);
+    // A page may have kept anything: only runs of the folders that are open are read.
+    if (run && roots().some(({ path }) => path === run.root) && !this.panels.has(key(run))) this.adopt(panel, run);
+    else panel.dispose();
+    return Promise.resolve();
+  }
+
+  private adopt(panel: vscode.WebviewPanel, run: RunRef): RunViewPanel {
+    const view = new RunViewPanel(panel, run, this.deps);
+    this.panels.set(key(run), view);
+    panel.onDidDispose(() => {
+      this.panels.delete(key(run));
+      view.dispose();
+    });
+    return view;
+  }
+}
