@@ -86,7 +86,7 @@ describe('rl-sandboxes run', function () {
     const file = await workspace.template('wrong', 'resources: {memory: 2GB}\nepisode: {run: echo 1, seed: 3}\n');
     const { code, stderr } = await workspace.run('run', file);
     assert.equal(code, 1);
-    assert.match(stderr, /wrong\.rlenv\.yaml:2:21: error: .*2Gi.*\n.*wrong\.rlenv\.yaml:3:23: error: .*"seed".*"seeds"/);
+    assert.match(stderr, /wrong\.rlenv\.yaml:2:21: error: .*2Gi.*\n.*wrong\.rlenv\.yaml:3:24: error: .*"seed".*"seeds"/);
   });
 
   it('never writes the value of a secret', async () => {

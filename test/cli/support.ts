@@ -70,6 +70,6 @@ export function normalise(text: string, folder: string): string {
     .replaceAll(folder, '<folder>')
     .replace(/[a-z0-9-]+-\d{8}-\d{6}-[0-9a-f]{4}/g, '<run>')
     .replace(/[0-9a-f]{8}-[0-9a-z]{8}/g, '<snapshot>')
-    .replace(/\d+(\.\d+)?( ms| s| min| episodes\/s|\/s)/g, '<n>$2')
-    .replace(/\d{4}-\d\d-\d\d \d\d:\d\d/g, '<time>');
+    .replace(/\d+(\.\d+)? (ms|s|min( \d+ s)?|h)\b/g, '<time>')
+    .replace(/\d+(\.\d+)? episodes\/s/g, '<rate> episodes/s');
 }
