@@ -4,6 +4,7 @@ import { cp, mkdir, readFile } from 'node:fs/promises';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { extname, join, normalize } from 'node:path';
+import { setTimeout } from 'node:timers/promises';
 import { type Browser, type Page, chromium } from 'playwright-core';
 import { runViewPage } from '../../src/extension/panels/html.js';
 import type { StubOptions } from './stubHost.js';
@@ -53,6 +54,16 @@ async function serve(): Promise<Server> {
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   return server;
+}
+
+/**
+ * Waits until an expression holds on the page. Not by Playwright's own `waitForFunction`, which evaluates text inside the page as it waits: the
+ * policy refuses that, as it should.
+ */
+export async function until(page: Page, expression: string, timeoutMs = 15_000): Promise<void> {
+  for (const deadline = Date.now() + timeoutMs; !(await page.evaluate(expression)); await setTimeout(20)) {
+    if (Date.now() > deadline) throw new Error(`Not within ${timeoutMs / 1000} s: ${expression}`);
+  }
 }
 
 /** A browser and what it needs; `close` ends all of it. */

@@ -2,7 +2,7 @@
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Page } from 'playwright-core';
-import { type OpenOptions, RunViewBrowser } from './page.js';
+import { type OpenOptions, RunViewBrowser, until } from './page.js';
 import { type ThemeName, THEMES } from './themes.js';
 
 const OUT = join(import.meta.dirname, '../../out/screens');
@@ -58,7 +58,7 @@ const SCENES: readonly Scene[] = [
     details: failed,
     act: async (page) => {
       await page.locator('vscode-textfield input').fill('reward:none status:completed');
-      await page.waitForFunction(() => document.querySelector('.episode-count')?.textContent?.includes(' of '));
+      await until(page, `document.querySelector('.episode-count').textContent.includes(' of ')`);
       await openEpisode(page, 0);
       await page.locator('vscode-tab-header', { hasText: 'Reward' }).click();
     },

@@ -33,6 +33,8 @@ const ACTION_TIMEOUT_MS = 600_000;
 const TYPING_MS = 150;
 const FOLLOWING_MS = 120;
 
+const orderOf = ({ filter, sort, descending }: ViewState) => ({ filter, sort, descending });
+
 type OpenParams = RunViewRequests['open']['params'];
 
 /** The run view: keeps where the reader is, and passes what the parts ask for to the extension. */
@@ -49,7 +51,7 @@ export class RunView extends PageElement {
     listen: (receive) => window.addEventListener('message', (event) => receive(event.data)),
   });
   readonly #model = new RunModel(this, this.#client, { onSnapshot: (grown) => this.#onSnapshot(grown), onShow: (target) => this.#show(target) });
-  readonly #rows = new RowSource((query, signal) => this.#client.request('rows', query, { signal }), this.view, () => {
+  readonly #rows = new RowSource((query, signal) => this.#client.request('rows', query, { signal }), orderOf(this.view), () => {
     this.requestUpdate();
     this.grid?.requestUpdate();
   });
@@ -120,8 +122,9 @@ export class RunView extends PageElement {
       void this.grid?.renew(grown);
       return;
     }
-    const first = Math.floor(this.view.scrollTop / ROW_HEIGHT);
-    void this.#rows.renew(first, first + Math.ceil(innerHeight / ROW_HEIGHT));
+    const { scrollTop } = this.view;
+    const first = Math.floor(scrollTop / ROW_HEIGHT);
+    void this.#rows.renew(first, first + Math.ceil(innerHeight / ROW_HEIGHT)).then(() => this.grid?.restore(scrollTop));
   }
 
   #show({ episode, filter }: RunViewTarget): void {
@@ -136,8 +139,7 @@ export class RunView extends PageElement {
   }
 
   #reorder(): void {
-    const { filter, sort, descending } = this.view;
-    const order = { filter, sort, descending };
+    const order = orderOf(this.view);
     if (this.grid) void this.grid.reorder(order);
     else this.#rows.order = order;
   }

@@ -33,6 +33,8 @@ export class EpisodeGrid extends PageElement {
   #cursor?: { episode?: number; index: number };
   /** How many rows may have come in before the cursor since its place was last seen. */
   #drift = 0;
+  /** How many rows may have come in since the rows on screen were fetched. */
+  #grown = 0;
   #headCursor = 0;
   #restoreTop = 0;
   #reportedTop = 0;
@@ -159,8 +161,11 @@ export class EpisodeGrid extends PageElement {
     const anchorAt = cursor !== undefined && cursor >= first && cursor < last ? cursor : first;
     // At the very top, with nothing pointed at, the newest may come in from above.
     const anchor = cursor === undefined && this.scroller.scrollTop === 0 ? undefined : this.source.row(anchorAt);
-    this.#drift += grown;
-    await this.source.renew(first, last + grown);
+    this.#grown += grown;
+    const more = this.#grown;
+    if (!(await this.source.renew(first, last + more))) return;
+    this.#grown -= more;
+    this.#drift += more;
     const now = anchor && this.source.indexOf(anchor.episode);
     if (now === undefined || now === anchorAt) return;
     await this.updateComplete;

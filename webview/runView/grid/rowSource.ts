@@ -27,6 +27,7 @@ export class RowSource {
   readonly #onChange: () => void;
   readonly #pages = new Map<number, readonly EpisodeRecord[]>();
   readonly #pending = new Map<number, AbortController>();
+  readonly #disposal = new AbortController();
   #renewal?: AbortController;
   #wanted: readonly number[] = [];
   #timer?: ReturnType<typeof setTimeout>;
@@ -85,13 +86,13 @@ export class RowSource {
   }
 
   /** The same table in another order, or of other rows. Resolves when its first rows are there. */
-  reorder(order: Order, count: number): Promise<void> {
+  reorder(order: Order, count: number): Promise<boolean> {
     this.order = order;
     return this.renew(0, count);
   }
 
-  /** Asks anew for the rows from `first` to `last`, and forgets all others. */
-  async renew(first: number, last: number): Promise<void> {
+  /** Asks anew for the rows from `first` to `last`, and forgets all others. False if it failed, or was overtaken by another such request. */
+  async renew(first: number, last: number): Promise<boolean> {
     this.#renewal?.abort();
     for (const request of this.#pending.values()) request.abort();
     const renewal = (this.#renewal = new AbortController());
@@ -103,19 +104,25 @@ export class RowSource {
       this.#pages.clear();
       for (let offset = 0; offset < rows.rows.length; offset += PAGE) this.#pages.set((start + offset) / PAGE, rows.rows.slice(offset, offset + PAGE));
     } catch (error) {
-      if (renewal.signal.aborted) return;
+      if (renewal.signal.aborted) return false;
       this.problem = message(error);
     } finally {
       if (this.#renewal === renewal) this.#renewal = undefined;
     }
     this.#onChange();
+    return this.problem === undefined;
   }
 
-  /** Looks for an episode among the rows from `first` to `last`, fetching those that are missing. */
+  /** Asks where an episode is that must be among the rows from `first` to `last`. */
   async locate(episode: number, first: number, last: number): Promise<number | undefined> {
-    const missing = pagesOf(first, Math.min(last, first + WINDOW_LIMIT, this.total - 1)).filter((page) => !this.#pages.has(page));
-    await Promise.all(missing.map((page) => this.#load(page)));
-    return this.indexOf(episode);
+    try {
+      const { start, rows } = await this.#fetch({ ...this.order, start: first, count: Math.min(WINDOW_LIMIT, last - first + 1) }, this.#disposal.signal);
+      const offset = rows.findIndex((row) => row.episode === episode);
+      return offset < 0 ? undefined : start + offset;
+    } catch (error) {
+      this.problem = message(error);
+      return undefined;
+    }
   }
 
   #accept(rows: Rows): void {
@@ -127,6 +134,7 @@ export class RowSource {
 
   /** Drops what is under way. */
   dispose(): void {
+    this.#disposal.abort();
     clearTimeout(this.#timer);
     this.#renewal?.abort();
     for (const request of this.#pending.values()) request.abort();

@@ -106,7 +106,7 @@ export class EpisodePane extends PageElement {
     };
     const select = (event: CustomEvent<{ selectedIndex: number }>) => emit(this, 'pane-tab', TABS[event.detail.selectedIndex]!);
     return html`<vscode-tabs selected-index=${TABS.indexOf(this.tab)} @vsc-tabs-select=${select}>
-      ${TABS.map((tab) => html`<vscode-tab-header slot="header" data-tab=${tab}>${panels[tab].name}${tab === 'artifacts' && detail.record.artifacts > 0 ? ` (${detail.record.artifacts})` : nothing}</vscode-tab-header>`)}
+      ${TABS.map((tab) => html`<vscode-tab-header slot="header" data-tab=${tab} ?active=${tab === this.tab}>${panels[tab].name}${tab === 'artifacts' && detail.record.artifacts > 0 ? ` (${detail.record.artifacts})` : nothing}</vscode-tab-header>`)}
       ${TABS.map((tab) => html`<vscode-tab-panel>${panels[tab].content}</vscode-tab-panel>`)}
     </vscode-tabs>`;
   }

@@ -1,0 +1,53 @@
+import assert from 'node:assert/strict';
+import type { ToExtension } from '../../src/protocol/runView.js';
+import { RequestError, RunViewClient } from '../../webview/rpc.js';
+
+function client() {
+  const posted: ToExtension[] = [];
+  let receive: (message: unknown) => void = () => undefined;
+  const rpc = new RunViewClient({ post: (message) => posted.push(message), listen: (listener) => (receive = listener) });
+  return { rpc, posted, answer: (message: unknown) => receive(message) };
+}
+
+describe('requests of the run view', () => {
+  it('are answered in any order', async () => {
+    const { rpc, posted, answer } = client();
+    const first = rpc.request('episode', { episode: 1 });
+    const second = rpc.request('episode', { episode: 2 });
+    answer({ id: posted[1]!.id, result: 'two' });
+    answer({ id: posted[0]!.id, result: 'one' });
+    assert.deepEqual(await Promise.all([first, second]), ['one', 'two']);
+  });
+
+  it('fail as the extension says', async () => {
+    const { rpc, posted, answer } = client();
+    const request = rpc.request('snapshot', undefined);
+    answer({ id: posted[0]!.id, error: 'the run is gone' });
+    await assert.rejects(request, new RequestError('the run is gone'));
+  });
+
+  it('fail when nobody answers in time', async () => {
+    const { rpc } = client();
+    await assert.rejects(rpc.request('snapshot', undefined, { timeoutMs: 10 }), /no answer within 0.01 s/);
+  });
+
+  it('can be dropped, before and after they are sent; the answer then is ignored', async () => {
+    const { rpc, posted, answer } = client();
+    const stop = new AbortController();
+    const request = rpc.request('snapshot', undefined, { signal: stop.signal });
+    stop.abort(new Error('stale'));
+    answer({ id: posted[0]!.id, result: 1 });
+    await assert.rejects(request, /stale/);
+    await assert.rejects(rpc.request('snapshot', undefined, { signal: stop.signal }), /stale/);
+    assert.equal(posted.length, 1);
+  });
+
+  it('are not disturbed by messages of others', () => {
+    const { rpc, answer } = client();
+    const seen: unknown[] = [];
+    rpc.onChanged = (revision) => seen.push(revision);
+    for (const message of [null, 'x', 7, {}, { id: 99, result: 1 }, { method: 'changed' }, { method: 'changed', params: { revision: 'x' } }]) answer(message);
+    answer({ method: 'changed', params: { revision: 3 } });
+    assert.deepEqual(seen, [3]);
+  });
+});
