@@ -135,12 +135,18 @@ function rewards(this: Suite, open: (stateDir: string) => Promise<Subject>): voi
       it(`of the episode: ${name}`, async () => assert.equal(short(await score({ type: 'files', timeout: '5s' }, { act: `mkdir -p ${V}; ${script}` })), expected));
     }
 
-    it('of a device are no number, and an answer', async () => {
+    it('that are devices are no number, and an answer', async () => {
       for (const device of ['/dev/zero', '/dev/stdin', '/proc/kmsg']) {
         const { reward, problem } = await score({ type: 'files', timeout: '5s' }, { act: `mkdir -p ${V}; ln -s ${device} ${V}/reward.txt` });
         assert.equal(reward, null, device);
         assert.match(problem!.code, /^(missing|too-large|timed-out)$/, device);
       }
+    });
+
+    it('that the episode made unreadable are no number, and an answer', async () => {
+      // Some providers read as a user whom a mode stops, others as one whom it does not.
+      const { reward, problem } = await score({ type: 'files' }, { act: `mkdir -p ${V}; echo 1 > ${V}/reward.txt; chmod 0 ${V}/reward.txt` });
+      assert.equal(reward ?? problem!.code, reward === null ? 'missing' : 1);
     });
 
     it('of a verifier that fails do not count', async () => {

@@ -26,15 +26,18 @@ export function readSome(context: RewardContext, path: string, limit: number, ti
     } catch (error) {
       if (error instanceof NoSuchFile) return undefined;
       // Of this kind are refusals and breakdowns alike; only the one that would come again is no reason to try again.
-      if (error instanceof SandboxError && error.code === SandboxError.name && (await isSomethingElse(context, path, timeoutMs))) fail('missing', `${path} is not a file`);
+      if (error instanceof SandboxError && error.code === SandboxError.name && (await isUnreadable(context, path, timeoutMs))) fail('missing', `${path} is not a file that can be read`);
       throw error;
     }
   });
 }
 
-/** Whether a path is a folder, a pipe or a device. */
-async function isSomethingElse({ sandbox, signal }: RewardContext, path: string, timeoutMs: number): Promise<boolean> {
-  const child = sandbox.exec(['sh', '-c', 'test -e "$1" && ! test -f "$1"', 'sh', path], { signal, timeoutMs });
+/** Opens a regular file as a program of the sandbox would, and succeeds if that fails. */
+const PROBE = 'test -e "$1" || exit 1; test -f "$1" && ( : < "$1" ) 2> /dev/null && exit 1; exit 0';
+
+/** Whether a path is a folder, a pipe, a device, or a file that the episode made unreadable. */
+async function isUnreadable({ sandbox, signal }: RewardContext, path: string, timeoutMs: number): Promise<boolean> {
+  const child = sandbox.exec(['sh', '-c', PROBE, 'sh', path], { signal, timeoutMs });
   child.stdout.resume();
   child.stderr.resume();
   return (await child.exit).code === 0;
