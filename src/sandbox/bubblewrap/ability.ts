@@ -24,8 +24,8 @@ export interface Ability {
   readonly ulimitPids: '-u' | '-p' | undefined;
 }
 
-/** Words that start a shell with file systems of its own. */
-export const enter = ({ host, privileged }: Pick<Ability, 'host' | 'privileged'>): string[] => [host.unshare, ...(privileged ? [] : ['--user', '--map-root-user']), '--mount', '--propagation', 'private', host.sh, '-c'];
+/** Words that run a shell script, whose file follows, with mounts of its own. */
+export const enter = ({ host, privileged }: Pick<Ability, 'host' | 'privileged'>): string[] => [host.unshare, ...(privileged ? [] : ['--user', '--map-root-user']), '--mount', '--propagation', 'private', host.sh];
 
 /** Where the private file systems are mounted: `fs` what the sandbox writes, `root` its whole root. Each sandbox sees only its own there. */
 export const mountFolder = (stateDir: string): string => join(stateDir, 'mnt');
@@ -38,7 +38,7 @@ export async function findAbility(stateDir: string, owner: string, signal?: Abor
   const tools = await prepareTools(stateDir, host, signal);
   const root = process.getuid?.() === 0;
   const privileged = root && (await runCommand(host.unshare, ['--mount', '--propagation', 'private', host.mount, '-t', 'tmpfs', 'tmpfs', mnt], { signal })).code === 0;
-  const { code, stderr } = await runCommand(host.unshare, [...enter({ host, privileged }).slice(1), 'true'], { signal });
+  const { code, stderr } = await runCommand(host.unshare, [...enter({ host, privileged }).slice(1), '-c', 'true'], { signal });
   if (code !== 0) throw new ProviderUnavailable(`namespaces cannot be made here: ${stderr.trim()}`, await namespaceHint());
   const marks: Marks = privileged ? 'trusted' : 'user';
   const probing = { host, privileged, marks };
@@ -56,7 +56,7 @@ async function holdsOverlay({ host, privileged, marks }: Pick<Ability, 'host' | 
   const place = folder === undefined ? '-t tmpfs tmpfs' : `--bind ${quote(folder)}`;
   const script = `${host.mount} ${place} fs && ${host.mkdir} -p fs/l/d/x fs/u fs/w && ${host.mount} -t overlay -o ${overlayOptions(marks)}lowerdir=fs/l,upperdir=fs/u,workdir=fs/w overlay root && rm -r root/d && ${host.mkdir} root/d && [ -z "$(ls -A root/d)" ]`;
   try {
-    return (await runCommand(enter({ host, privileged })[0]!, [...enter({ host, privileged }).slice(1), script], { signal, cwd: mnt })).code === 0;
+    return (await runCommand(enter({ host, privileged })[0]!, [...enter({ host, privileged }).slice(1), '-c', script], { signal, cwd: mnt })).code === 0;
   } finally {
     if (folder !== undefined) await rm(folder, { recursive: true, force: true }).catch(() => undefined);
   }

@@ -28,7 +28,7 @@ export class Cgroups {
   private idleCount = 0;
 
   private constructor(
-    private readonly hierarchies: readonly Hierarchy[],
+    readonly hierarchies: readonly Hierarchy[],
     private readonly owner: string,
   ) {}
 

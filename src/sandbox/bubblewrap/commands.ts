@@ -52,12 +52,13 @@ export class Commands {
   }
 
   /** The sandbox has ended, or is about to. */
-  end(error: Error = new SandboxLost('the sandbox has ended')): void {
-    this.lost ??= error;
+  end(): void {
+    if (this.lost) return;
+    this.lost = new SandboxLost('the sandbox has ended');
     this.lose(this.lost);
-    this.parts.gate.end(this.lost);
-    this.parts.stdout.close();
-    this.parts.stderr.close();
+    this.parts.gate.end();
+    this.parts.stdout.cut();
+    this.parts.stderr.cut();
     for (const each of this.joined) void each.kill();
   }
 

@@ -1,7 +1,6 @@
 /**
  * Pipes for the output and input of commands. Node gives a child sockets, which cannot be opened by name, so that `echo > /dev/stderr`
- * would fail inside; these are real pipes. Each is made with a name, opened at both ends and unlinked at once, so no two commands can ever
- * share one. Making names costs a process, so they are made many at a time.
+ * would fail inside; these are real pipes. Making their names costs a process, so they are made many at a time.
  */
 import { randomBytes } from 'node:crypto';
 import * as fs from 'node:fs';
@@ -36,7 +35,14 @@ export class Fifos {
     private readonly mkfifo: string,
   ) {}
 
-  /** Pipes for a command: its output, its errors, and its input if it has one. */
+  /** The names of some pipes, for whoever keeps them. */
+  async names(count: number): Promise<string[]> {
+    const names: string[] = [];
+    while (names.length < count) names.push(await this.take());
+    return names;
+  }
+
+  /** Pipes for one command: its output, its errors, and its input if it has one. They lose their names at once, so no other can ever share them. */
   async set<Input extends boolean>(input: Input): Promise<[Pipe, Pipe, Input extends true ? Pipe : Pipe | undefined]> {
     const made: Pipe[] = [];
     try {

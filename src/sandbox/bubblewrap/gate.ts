@@ -2,27 +2,28 @@
  * The sandbox's first process: a shell that reads its program from us, line by line. It cannot be killed from inside. It runs the first
  * command, which spares that command a way in, and every later one that finds the sandbox empty; it kills everything else on demand.
  */
-import type { Readable, Writable } from 'node:stream';
 import { SandboxLost } from '../errors.js';
 import { REPORT_FD } from './launch.js';
+import type { Line } from './slots.js';
 
 export class Gate {
-  /** As the host counts. */
+  /** bubblewrap's monitor, which holds the mounts, and the gate itself; as the host counts. */
+  launcher: number | undefined;
   pid: number | undefined;
+  /** Resolves when neither runs any more, and so nothing else of the sandbox. */
+  readonly closed: Promise<void>;
   private waiting: { readonly word: string; readonly resolve: (value: number) => void; readonly reject: (error: Error) => void } | undefined;
   private text = '';
   private number = 0;
   private lost: Error | undefined;
   private last: Promise<unknown> = Promise.resolve();
 
-  constructor(
-    private readonly program: Writable,
-    report: Readable,
-  ) {
-    // A sandbox that went away is noticed by its end, not by this.
-    program.on('error', () => undefined);
-    report.on('error', () => undefined);
-    report.setEncoding('latin1').on('data', (text: string) => this.read(text));
+  constructor(private readonly line: Line) {
+    // A sandbox that went away is noticed by the end of its reports.
+    line.program.on('error', () => undefined);
+    line.report.on('error', () => undefined);
+    line.report.setEncoding('latin1').on('data', (text: string) => this.read(text));
+    this.closed = new Promise((resolve) => line.report.once('close', () => resolve()));
   }
 
   /** Sends lines of shell and waits for what they report: `report`, expanded, in the line after them. One after another, in the order of the calls. */
@@ -37,7 +38,7 @@ export class Gate {
     const word = `r${++this.number}`;
     return new Promise((resolve, reject) => {
       this.waiting = { word, resolve, reject };
-      this.program.write(`${lines}\necho ${word} ${report} >&${REPORT_FD}\n`);
+      this.line.program.write(`${lines}\necho ${word} ${report} >&${REPORT_FD}\n`);
     });
   }
 
@@ -56,15 +57,21 @@ export class Gate {
     await this.run('jobs 2>/dev/null', '0');
   }
 
-  /** Nothing more will be answered. */
-  end(error: Error = new SandboxLost('the sandbox has ended')): void {
-    this.lost ??= error;
+  /** Hangs up: the gate ends with its program, and nothing more will be answered. */
+  end(): void {
+    this.lost ??= new SandboxLost('the sandbox has ended');
     this.waiting?.reject(this.lost);
     this.waiting = undefined;
+    this.line.opened();
+    this.line.program.destroy();
   }
 
   private read(text: string): void {
     this.text += text;
+    if (this.launcher === undefined) {
+      this.launcher = Number(/^up (\d+)\n/.exec(this.text)?.[1] ?? 0) || undefined;
+      if (this.launcher !== undefined) this.line.opened();
+    }
     // bubblewrap writes a JSON object before the gate starts.
     this.pid ??= Number(/"child-pid": (\d+)/.exec(this.text)?.[1] ?? 0) || undefined;
     for (;;) {

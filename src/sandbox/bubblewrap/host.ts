@@ -6,6 +6,7 @@ import { ProviderUnavailable } from '../errors.js';
 
 /** Programs of the host, as absolute paths: what runs with privileges is not looked up again by name. */
 export interface Host {
+  readonly bash: string;
   readonly bwrap: string;
   readonly chmod: string;
   readonly cp: string;
@@ -23,7 +24,7 @@ export interface Host {
   readonly disableUserns: boolean;
 }
 
-const PROGRAMS = ['bwrap', 'chmod', 'cp', 'du', 'ldd', 'mkdir', 'mkfifo', 'mount', 'nsenter', 'sh', 'unshare'] as const;
+const PROGRAMS = ['bash', 'bwrap', 'chmod', 'cp', 'du', 'ldd', 'mkdir', 'mkfifo', 'mount', 'nsenter', 'sh', 'unshare'] as const;
 
 /** @throws ProviderUnavailable that names the package that is missing */
 export async function findHost(signal?: AbortSignal): Promise<Host> {
@@ -31,7 +32,7 @@ export async function findHost(signal?: AbortSignal): Promise<Host> {
   const found = await Promise.all(PROGRAMS.map(async (name) => [name, await which(name)] as const));
   const missing = found.filter(([, path]) => path === undefined).map(([name]) => name);
   if (missing.includes('bwrap')) throw new ProviderUnavailable('bubblewrap is not installed', 'install it: apt-get install bubblewrap (Debian, Ubuntu), dnf install bubblewrap (Fedora)');
-  if (missing.length) throw new ProviderUnavailable(`${missing.join(' and ')} cannot be found`, 'install util-linux and coreutils');
+  if (missing.length) throw new ProviderUnavailable(`${missing.join(' and ')} cannot be found`, 'install bash, coreutils and util-linux');
   const host = Object.fromEntries(found) as Record<(typeof PROGRAMS)[number], string>;
   const { stdout } = await runCommand(host.bwrap, ['--version'], { signal });
   const version = /(\d+)\.(\d+)(\.\d+)?/.exec(stdout);

@@ -15,7 +15,7 @@ import type { Interruption } from './interruption.js';
 import { BUILD_CAPABILITIES } from './launch.js';
 import { OutputPipe, type CommandOutput } from './outputPipe.js';
 import { descendants, kill } from './processes.js';
-import { quote } from './shell.js';
+import { closeAbove, quote } from './shell.js';
 import { tool } from './tools.js';
 
 /** Descriptor on which the command finds its input until it starts. */
@@ -76,10 +76,10 @@ export interface Joined {
 /** Starts a command, given as lines that become it. */
 export async function join(target: Target, fifos: Fifos, becoming: string, stdin: ExecOptions['stdin'], outputs: readonly [CommandOutput, CommandOutput], interruption: Interruption): Promise<Joined> {
   const [stdout, stderr, input] = await fifos.set(stdin !== undefined);
-  const enterGroups = [...target.procs.map((file) => `echo $$ > ${quote(file)}`), ...target.rlimits, 'exec "$@"'].join(' && ');
+  const enter = [...target.procs.map((file) => `echo $$ > ${quote(file)}`), ...target.rlimits, 'exec "$@"'].join(' && ');
   let child: ChildProcess;
   try {
-    child = spawn(target.ability.host.sh, ['-c', enterGroups, 'sh', ...outer(target), ...inner(target)], {
+    child = spawn(target.ability.host.bash, ['-c', `${closeAbove(STARTED_FD)}\n${enter}`, 'bash', ...outer(target), ...inner(target)], {
       stdio: ['pipe', stdout.theirs, stderr.theirs, input?.theirs ?? 'ignore', 'pipe'],
       env: HOST_ENVIRONMENT,
       cwd: '/',
@@ -105,7 +105,7 @@ export async function join(target: Target, fifos: Fifos, becoming: string, stdin
       return exitCode(code, signal);
     } finally {
       writer?.destroy();
-      for (const pipe of pipes) if (await pipe.finish(() => pipe.close())) pipe.close();
+      for (const pipe of pipes) if (await pipe.finish(() => pipe.destroy())) pipe.destroy();
     }
   })();
   exit.catch(() => undefined);

@@ -67,31 +67,41 @@ export function mountTable(stateDir: string, ability: Ability, source: Source): 
 /** fstab(5): blanks and backslashes as octal. */
 const escapeTable = (text: string): string => text.replace(/[\s\\#]/g, (char) => `\\${char.charCodeAt(0).toString(8).padStart(3, '0')}`);
 
-/** The program and its arguments; `table` is the file of the mount table. `id` stands in the command lines, by which anyone can find the sandbox. */
-export function launchCommand(stateDir: string, ability: Ability, launch: Launch, table: string, id: string): string[] {
-  return [...enter(ability), launchScript(stateDir, ability, launch, table, id)];
-}
+/** The words that start a sandbox by its launch script. `id` stands in the command lines, by which anyone can find the sandbox. */
+export const launchArguments = (ability: Ability, { work = '', procs }: Pick<Launch, 'work' | 'procs'>, script: string, id: string): string[] => [...enter(ability), script, id, work, ...procs];
 
-function launchScript(stateDir: string, ability: Ability, launch: Launch, table: string, id: string): string {
+/** What makes launch scripts differ. */
+export const launchKey = ({ limits, network, work, build }: Launch): string => [limits.disk, limits.memory ?? '', limits.pids, network, work === undefined ? 'memory' : 'folder', build ? 'build' : ''].join(' ');
+
+/**
+ * Shell that becomes a sandbox, the same for all with the same key: `sh FILE ID WORK PROCS...`. It says its pid first, which stays that of
+ * bubblewrap's monitor, so that we know the other end of our pipes to be there.
+ */
+export function launchScript(stateDir: string, ability: Ability, launch: Launch, table: string): string {
   const { host } = ability;
   const mnt = mountFolder(stateDir);
   const { limits, work, build, source } = launch;
   const q = quote;
   const folders = uppers(ability, source).map((each) => `fs/${each.upper} fs/${each.work}`);
   const inodes = Math.ceil(limits.disk / 4096) + 1024;
-  const place = work === undefined ? `-t tmpfs -o size=${Math.floor(limits.disk)},nr_inodes=${inodes},mode=755 tmpfs` : `--bind ${q(work)}`;
-  const lines = [
+  const place = work === undefined ? `-t tmpfs -o size=${Math.floor(limits.disk)},nr_inodes=${inodes},mode=755 tmpfs` : '--bind "$work"';
+  return [
+    `echo up $$ >&${REPORT_FD}`,
+    'id=$1 work=$2',
+    'shift 2',
     'umask 022',
-    ...launch.procs.map((file) => `echo $$ > ${q(file)}`),
-    ...rlimits(ability, limits),
-    `cd ${q(mnt)}`,
-    `${q(host.mount)} ${place} fs`,
-    `${q(host.mkdir)} -p ${folders.join(' ')} fs/shm`,
-    ...(build ? [`${q(host.chmod)} 1777 fs/shm`] : []),
-    `${q(host.mount)} -a -T ${q(table)}`,
-    `exec ${[host.bwrap, ...bwrapArguments(mnt, ability, launch)].map(q).join(' ')} -- ${tool('sh').join(' ')} -s ${id} ${INFO_FD}>&${REPORT_FD}`,
-  ];
-  return lines.join(' &&\n');
+    'for group; do echo $$ > "$group" || exit; done',
+    [
+      ...rlimits(ability, limits),
+      `cd ${q(mnt)}`,
+      `${q(host.mount)} ${place} fs`,
+      `${q(host.mkdir)} -p ${folders.join(' ')} fs/shm`,
+      ...(build ? [`${q(host.chmod)} 1777 fs/shm`] : []),
+      `${q(host.mount)} -a -T ${q(table)}`,
+      `exec ${[host.bwrap, ...bwrapArguments(mnt, ability, launch)].map(q).join(' ')} -- ${tool('sh').join(' ')} -s "$id" ${INFO_FD}>&${REPORT_FD}`,
+    ].join(' &&\n'),
+    '',
+  ].join('\n');
 }
 
 function bwrapArguments(mnt: string, ability: Ability, { network, build, source, resolvConf }: Launch): string[] {

@@ -2,7 +2,7 @@
  * Who has sandboxes here, on disk before they are started, so that any process can find them whatever became of the one that made them. Nothing
  * is synced: after a crash of the machine there is nothing to find.
  */
-import { mkdir, readFile, readdir, rm, writeFile } from 'node:fs/promises';
+import { mkdir, readFile, readdir, unlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { SandboxInfo, SandboxLabels } from '../provider.js';
 
@@ -20,7 +20,9 @@ export class Ledger {
   }
 
   async remove(id: string): Promise<void> {
-    await rm(this.path(id), { force: true });
+    await unlink(this.path(id)).catch((error: NodeJS.ErrnoException) => {
+      if (error.code !== 'ENOENT') throw error;
+    });
   }
 
   async has(id: string): Promise<boolean> {

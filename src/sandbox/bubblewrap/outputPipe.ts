@@ -41,7 +41,7 @@ export class OutputPipe {
   private output: CommandOutput | undefined;
   private seen = 0;
 
-  /** Takes over the descriptor, from which it reads until `close`. What comes while no command is served is dropped. */
+  /** Takes over the descriptor, from which it reads until `destroy`. What comes while no command is served is dropped. */
   constructor(fd: number) {
     this.socket = new Socket({ fd, readable: true, writable: false });
     this.socket.on('data', (chunk: Buffer) => {
@@ -106,10 +106,20 @@ export class OutputPipe {
     while (!(await this.drained(output)));
   }
 
-  /** Ends everything, also the output of a command that still runs. */
-  close(): void {
+  /** Ends the output of a command that has none to expect any more, whether it was read or not. */
+  cut(): void {
     this.output?.end();
-    this.output = undefined;
+    this.drop();
+  }
+
+  /** Whether the process is to stay for this. */
+  hold(yes: boolean): void {
+    if (yes) this.socket.ref();
+    else this.socket.unref();
+  }
+
+  destroy(): void {
+    this.cut();
     this.socket.destroy();
   }
 

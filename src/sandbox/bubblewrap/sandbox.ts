@@ -33,7 +33,7 @@ export interface SandboxParts {
   readonly snapshots: Snapshots;
   readonly lifetimeMs: number;
   /** Takes back what was set up for it, once nothing of it runs. */
-  readonly release: () => Promise<void>;
+  readonly takeBack: () => Promise<void>;
 }
 
 export class BubblewrapSandbox implements Sandbox {
@@ -114,16 +114,16 @@ export class BubblewrapSandbox implements Sandbox {
     const { started } = this.parts;
     this.commands.end();
     kill(started.target.gate);
-    const impatience = setTimeout(() => started.child.kill('SIGKILL'), PATIENCE_MS);
+    const impatience = setTimeout(() => kill(started.target.launcher), PATIENCE_MS);
     void started.ended.then(() => clearTimeout(impatience));
   }
 
   private async end(): Promise<void> {
     this.over = true;
     clearTimeout(this.timer);
-    this.commands.end(new SandboxLost('the sandbox has ended'));
+    this.commands.end();
     await this.taking?.catch(() => undefined);
-    await this.parts.release();
+    await this.parts.takeBack();
   }
 
   private async copyParts(parts: readonly (readonly [upper: string, layer: string])[], layer: string, signal: AbortSignal): Promise<void> {

@@ -28,3 +28,6 @@ export function becoming({ argv, env = {}, cwd }: Command): string {
   if (argv.length === 0) throw new Unsupported('a command needs at least a program');
   return `${exports(env)}${cwd === undefined ? '' : `cd -- ${quote(cwd)} || exit 126\n`}exec ${argv.map(quote).join(' ')}`;
 }
+
+/** Line of bash that closes every descriptor above one: some of ours may have been left open to us by whoever started us, and are no business of a sandbox. */
+export const closeAbove = (highest: number): string => `for fd in /proc/self/fd/*; do fd=\${fd##*/}; ((fd > ${highest})) && eval "exec $fd>&-"; done`;

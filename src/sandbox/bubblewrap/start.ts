@@ -1,22 +1,19 @@
 /** Starts a sandbox's processes and waits until its first one answers. */
-import { spawn, type ChildProcess } from 'node:child_process';
-import type { Readable } from 'node:stream';
-import { spawnFailure } from '../command.js';
-import { ProviderUnavailable } from '../errors.js';
+import { setTimeout as pause } from 'node:timers/promises';
 import type { Ability } from './ability.js';
 import type { Group } from './cgroups.js';
 import { startFailure } from './failures.js';
-import { closeDescriptor, type Fifos } from './fifos.js';
 import { Gate } from './gate.js';
 import { HOST_ENVIRONMENT, type Target } from './joined.js';
-import { REPORT_FD, launchCommand, rlimits, type Launch } from './launch.js';
-import { CommandOutput, OutputPipe } from './outputPipe.js';
-import { kill } from './processes.js';
+import { launchArguments, rlimits, type Launch } from './launch.js';
+import { CommandOutput, type OutputPipe } from './outputPipe.js';
+import { kill, withWord } from './processes.js';
 import { exports, quote } from './shell.js';
+import { discard, openLine, type Slot } from './slots.js';
+import type { Starter } from './starter.js';
 import { tool } from './tools.js';
 
 export interface Started {
-  readonly child: ChildProcess;
   readonly gate: Gate;
   readonly stdout: OutputPipe;
   readonly stderr: OutputPipe;
@@ -28,67 +25,67 @@ export interface Started {
 }
 
 export interface StartParts {
-  readonly stateDir: string;
   readonly ability: Ability;
-  readonly fifos: Fifos;
+  readonly starter: Starter;
+  readonly slot: Slot;
   readonly group: Group;
   readonly id: string;
   readonly launch: Launch;
-  /** File of the mount table. */
-  readonly table: string;
+  /** File of the launch script. */
+  readonly script: string;
   readonly env: Readonly<Record<string, string>>;
   readonly workdir: string | undefined;
 }
 
+const PATIENCE_MS = 5_000;
+
 /** What a command finds in its environment if nobody says otherwise. */
 const ENVIRONMENT = { PATH: HOST_ENVIRONMENT.PATH, HOME: '/root' };
 
-/** Rejects with what went wrong, or the signal's reason, when nothing of it runs any more. */
+/** Rejects with what went wrong, or the signal's reason, when nothing of it runs any more. The slot is then used up. */
 export async function start(parts: StartParts, signal: AbortSignal): Promise<Started> {
-  const { ability, launch, group } = parts;
+  const { ability, launch, group, slot, id } = parts;
   const surroundings = surroundingsOf(parts);
-  const [stdoutPipe, stderrPipe] = await parts.fifos.set(false);
-  const [file, ...args] = launchCommand(parts.stateDir, ability, launch, parts.table, parts.id);
-  let child: ChildProcess;
-  try {
-    signal.throwIfAborted();
-    // Apart from our terminal's group: Ctrl-C is for us, and we end sandboxes in good order.
-    child = spawn(file!, args, { stdio: ['pipe', stdoutPipe.theirs, stderrPipe.theirs, 'pipe'], env: HOST_ENVIRONMENT, cwd: '/', detached: true });
-  } catch (error) {
-    for (const pipe of [stdoutPipe, stderrPipe]) closeDescriptor(pipe.ours);
-    throw spawnFailure(error);
-  } finally {
-    for (const pipe of [stdoutPipe, stderrPipe]) closeDescriptor(pipe.theirs);
-  }
-  const [stdout, stderr] = [new OutputPipe(stdoutPipe.ours), new OutputPipe(stderrPipe.ours)];
-  const gate = new Gate(child.stdin!, child.stdio[REPORT_FD] as Readable);
-  let said = '';
+  const line = await openLine(slot).catch((error: unknown) => {
+    discard(slot);
+    throw error;
+  });
+  const gate = new Gate(line);
   const complaints = new CommandOutput();
+  let said = '';
   complaints.setEncoding('utf8').on('data', (text: string) => (said = (said + text).slice(-2000)));
-  stderr.serve(complaints);
-  const ended = new Promise<number | null>((resolve) => child.once('exit', resolve));
+  slot.stderr.serve(complaints);
+  let settled = (): void => undefined;
   const failed = new Promise<never>((_, reject) => {
-    child.once('error', (error) => reject((error as NodeJS.ErrnoException).code === 'ENOENT' ? new ProviderUnavailable(`${file} is gone`, 'install util-linux and bubblewrap') : spawnFailure(error)));
-    void ended.then((code) => stderr.finish(() => undefined).then(() => startFailure(said, code)).then(reject));
-    signal.addEventListener('abort', () => reject(signal.reason), { once: true });
+    settled = parts.starter.start(launchArguments(ability, launch, parts.script, id), slot, reject);
+    void gate.closed.then(() => slot.stderr.finish(() => undefined).then(() => startFailure(said)).then(reject));
+    const onAbort = (): void => reject(signal.reason);
+    if (signal.aborted) onAbort();
+    signal.addEventListener('abort', onAbort, { once: true });
   });
   failed.catch(() => undefined);
   try {
     const [oomKills] = await Promise.race([Promise.all([group.oomKills(), gate.run(surroundings)]), failed]);
-    await stderr.finish(() => undefined);
-    const target: Target = { ability, launcher: child.pid!, gate: gate.pid!, build: launch.build, procs: launch.procs, rlimits: rlimits(ability, launch.limits) };
-    return { child, gate, stdout, stderr, target, surroundings, oomKills, ended: ended.then(() => undefined) };
+    slot.stderr.cut();
+    const target: Target = { ability, launcher: gate.launcher!, gate: gate.pid!, build: launch.build, procs: group.procs, rlimits: rlimits(ability, launch.limits) };
+    return { gate, stdout: slot.stdout, stderr: slot.stderr, target, surroundings, oomKills, ended: gate.closed };
   } catch (error) {
-    gate.end();
-    if (child.pid !== undefined) {
-      if (gate.pid !== undefined) kill(gate.pid);
-      child.kill('SIGKILL');
-      await ended;
-    }
-    stdout.close();
-    stderr.close();
+    discard(slot);
+    await abandon(gate, id);
     throw error;
+  } finally {
+    settled();
   }
+}
+
+/**
+ * Sees to it that nothing runs of a sandbox that did not come up. The pipes have no names any more, so what has not opened them yet ends there;
+ * what has ends with its program, wherever it has come to, but is not left time for that.
+ */
+async function abandon(gate: Gate, id: string): Promise<void> {
+  gate.end();
+  for (const pid of [gate.pid, ...(await withWord(id))]) if (pid !== undefined) kill(pid);
+  if (gate.launcher !== undefined) await Promise.race([gate.closed, pause(PATIENCE_MS, undefined, { ref: false })]);
 }
 
 /** Environment and folder, as lines of shell. A folder that is missing is made, as container engines do. */

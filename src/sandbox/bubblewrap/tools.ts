@@ -53,10 +53,8 @@ export async function prepareTools(stateDir: string, host: Host, signal?: AbortS
     await copyFile(path, join(partial, name));
     await chmod(join(partial, name), name === 'ld.so' ? 0o111 : 0o555);
   }
-  await chmod(partial, 0o555);
   await rename(partial, folder).catch(async (error: unknown) => {
     // Another process was faster with the same.
-    await chmod(partial, 0o755);
     await rm(partial, { recursive: true, force: true });
     if (!(await exists(folder))) throw error;
   });

@@ -1,0 +1,157 @@
+/** What sandboxes are made with, set up once for a machine as it is found, and the making itself. */
+import { randomBytes } from 'node:crypto';
+import { mkdir, readdir, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { isDeepStrictEqual } from 'node:util';
+import { ProviderUnavailable } from '../errors.js';
+import { currentOwner, isOwnerAlive } from '../owner.js';
+import type { ProviderContext, SandboxInfo, SandboxSpec } from '../provider.js';
+import { findAbility, type Ability } from './ability.js';
+import { removeTree } from './disk.js';
+import { Fifos } from './fifos.js';
+import { resolvConf } from './host.js';
+import { launchKey, launchScript, mountTable, type Launch } from './launch.js';
+import { isId, type Ledger } from './ledger.js';
+import { limitsOf } from './limits.js';
+import { withWord } from './processes.js';
+import { Roots } from './roots.js';
+import { BubblewrapSandbox } from './sandbox.js';
+import { Slots } from './slots.js';
+import { Snapshots, type Source } from './snapshots.js';
+import { start } from './start.js';
+import { Starter } from './starter.js';
+
+export class Workshop {
+  readonly roots: Roots;
+  readonly snapshots: Snapshots;
+  readonly live = new Map<string, BubblewrapSandbox>();
+  private readonly fifos: Fifos;
+  private readonly slots: Slots;
+  private readonly starter: Starter;
+  /** Files of launch scripts, by snapshot and by what is asked for. */
+  private readonly scripts = new Map<string, Map<string, Promise<string>>>();
+  /** Sandboxes that have not been taken back yet. */
+  private count = 0;
+  private whenIdle: (() => void) | undefined;
+  private closing: Promise<void> | undefined;
+
+  private constructor(
+    readonly ability: Ability,
+    readonly owner: string,
+    private readonly context: ProviderContext,
+    private readonly ledger: Ledger,
+    /** Of this process's own. */
+    private readonly folder: string,
+  ) {
+    const { stateDir, log } = context;
+    this.roots = new Roots(join(stateDir, 'roots'), ability.host.chmod, ability.privileged);
+    this.snapshots = new Snapshots(join(stateDir, 'snapshots'), ability.host);
+    this.fifos = new Fifos(join(folder, 'pipes'), ability.host.mkfifo);
+    this.slots = new Slots(this.fifos);
+    this.starter = new Starter(ability.host.bash, log);
+  }
+
+  /**
+   * For the machine as it is now; `previous` itself if nothing has changed.
+   * @throws ProviderUnavailable with what a person can do
+   */
+  static async open(context: ProviderContext, ledger: Ledger, previous: Workshop | undefined, signal?: AbortSignal): Promise<Workshop> {
+    const { stateDir } = context;
+    await mkdir(stateDir, { recursive: true }).catch((error: Error) => {
+      throw new ProviderUnavailable(`the folder ${stateDir} cannot be made: ${error.message}`, 'choose a folder that can be written to', { cause: error });
+    });
+    const owner = await currentOwner();
+    const ability = await findAbility(stateDir, owner, signal);
+    if (previous && isDeepStrictEqual(comparable(previous.ability), comparable(ability))) return previous;
+    await removeStale(stateDir, ledger, ability);
+    const folder = join(stateDir, 'run', `${owner.replaceAll(':', '_')}-${randomBytes(3).toString('hex')}`);
+    await mkdir(folder, { recursive: true, mode: 0o700 });
+    return new Workshop(ability, owner, context, ledger, folder);
+  }
+
+  /** A running sandbox. Rejects with what went wrong, or the signal's reason, when nothing is left of it. */
+  async make(source: Source, spec: SandboxSpec, build: boolean, signal: AbortSignal): Promise<BubblewrapSandbox> {
+    const { ability, slots, starter, fifos, snapshots } = this;
+    const limits = limitsOf(spec.resources);
+    const id = `bw-${randomBytes(8).toString('hex')}`;
+    const entry = { id, labels: spec.labels, createdAt: Date.now() };
+    const work = (build ? ability.folderDisk : !ability.memoryDisk) ? join(this.context.stateDir, 'work', id) : undefined;
+    this.count++;
+    const undo: (() => unknown)[] = [() => this.forget(id, work !== undefined)];
+    const takeBack = async (): Promise<void> => {
+      for (const each of undo.splice(0).reverse()) await each();
+      this.live.delete(id);
+      if (--this.count === 0) this.whenIdle?.();
+    };
+    try {
+      const [group, slot] = await Promise.all([ability.cgroups.acquire(limits), slots.acquire(), this.ledger.add(entry), work === undefined ? undefined : mkdir(work, { recursive: true })]);
+      undo.push(() => ability.cgroups.release(group));
+      const launch: Launch = { source, limits, network: spec.network, work, build, procs: group.procs, resolvConf: spec.network === 'full' ? await resolvConf() : undefined };
+      const started = await start({ ability, starter, slot, group, id, launch, script: await this.script(launch), env: spec.env, workdir: spec.workdir }, signal);
+      undo.push(() => slots.release(slot));
+      const info: SandboxInfo = { ...entry, provider: 'bubblewrap', state: 'running' };
+      const sandbox = new BubblewrapSandbox({ id, info, stateDir: this.context.stateDir, launch, started, fifos, group, snapshots, lifetimeMs: spec.lifetimeMs, takeBack });
+      this.live.set(id, sandbox);
+      // Whoever waited may have stopped waiting, and nobody else knows of it.
+      if (signal.aborted) await sandbox.terminate();
+      signal.throwIfAborted();
+      return sandbox;
+    } catch (error) {
+      if (undo.length > 0) await takeBack();
+      throw error;
+    }
+  }
+
+  /** Removes what is known of a sandbox that does not run any more. */
+  async forget(id: string, hasFolder: boolean): Promise<void> {
+    if (hasFolder) await removeTree(join(this.context.stateDir, 'work', id), this.ability.host.chmod);
+    await this.ledger.remove(id);
+  }
+
+  forgetScripts(snapshot: string): void {
+    this.scripts.delete(snapshot);
+  }
+
+  /** Takes everything down when the last sandbox has ended: they end with the process that started them. */
+  close(): Promise<void> {
+    return (this.closing ??= this.takeDown());
+  }
+
+  private async takeDown(): Promise<void> {
+    if (this.count > 0) await new Promise<void>((resolve) => (this.whenIdle = resolve));
+    this.starter.close();
+    this.slots.close();
+    await this.ability.cgroups.close();
+    await this.fifos.close();
+    await removeTree(this.folder, this.ability.host.chmod);
+  }
+
+  private script(launch: Launch): Promise<string> {
+    const { folder: snapshot, root } = launch.source;
+    const from = snapshot?.split('/').at(-1) ?? root.name;
+    let scripts = this.scripts.get(from);
+    if (!scripts) this.scripts.set(from, (scripts = new Map<string, Promise<string>>()));
+    const key = launchKey(launch);
+    let script = scripts.get(key);
+    if (!script) {
+      const file = join(this.folder, `${from}-${scripts.size}`);
+      script = writeFile(`${file}.mounts`, mountTable(this.context.stateDir, this.ability, launch.source))
+        .then(() => writeFile(`${file}.sh`, launchScript(this.context.stateDir, this.ability, launch, `${file}.mounts`)))
+        .then(() => `${file}.sh`);
+      scripts.set(key, script);
+    }
+    return script;
+  }
+}
+
+const comparable = ({ cgroups, ...rest }: Ability) => ({ ...rest, hierarchies: cgroups.hierarchies });
+
+/** Removes what dead processes left in the folder of state, but for what `list` finds. */
+async function removeStale(stateDir: string, ledger: Ledger, { host }: Ability): Promise<void> {
+  for (const name of await readdir(join(stateDir, 'run')).catch(() => [])) {
+    if (!(await isOwnerAlive(name.replace(/-[0-9a-f]+$/, '').replaceAll('_', ':')))) await removeTree(join(stateDir, 'run', name), host.chmod);
+  }
+  for (const id of await readdir(join(stateDir, 'work')).catch(() => [])) {
+    if (isId(id) && !(await ledger.has(id)) && (await withWord(id)).length === 0) await removeTree(join(stateDir, 'work', id), host.chmod);
+  }
+}
