@@ -27,12 +27,14 @@ const targets = [
   },
   {
     ...common,
-    entryPoints: { extension: 'src/extension/activate.ts' },
+    // Language features are loaded with the first template: YAML and the schema are most of their size.
+    entryPoints: { extension: 'src/extension/activate.ts', language: 'src/extension/language/index.ts' },
     outdir: 'dist',
     platform: 'node',
     target: 'node20',
     format: 'cjs',
-    external: ['vscode'],
+    // The language features take only the providers' capabilities from the registry, never their code.
+    external: ['vscode', '*/bubblewrap/index.js', '*/docker/index.js'],
   },
   {
     ...common,
