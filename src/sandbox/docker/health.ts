@@ -12,7 +12,7 @@ import { reasonOf, unreachable } from './failures.js';
 
 const CHECK_TIMEOUT_MS = 5000;
 /** Docker 19.03, the first with GPUs. */
-const OLDEST_API = 1.4;
+const OLDEST_API = '1.40';
 
 /** Part of the answer of `/info` that the client's types leave out. */
 interface Info {
@@ -74,7 +74,7 @@ export function describe(endpoint: Endpoint, version: Docker.DockerVersion, info
   const product = podman ? 'Podman' : 'Docker';
   const summary = `${product} ${version.Version} at ${endpoint.url}`;
   if (info.OSType === 'windows') return { ok: false, code: 'unsupported', summary: `${summary} runs Windows containers`, hint: 'switch Docker Desktop to Linux containers' };
-  if (apiNumber(version.ApiVersion) < apiNumber(String(OLDEST_API))) return { ok: false, code: 'unsupported', summary: `${summary} is too old`, hint: 'install Docker 19.03 or newer' };
+  if (apiNumber(version.ApiVersion) < apiNumber(OLDEST_API)) return { ok: false, code: 'unsupported', summary: `${summary} is too old`, hint: 'install Docker 19.03 or newer' };
   const options = info.SecurityOptions ?? [];
   const rootless = options.some((option) => /name=rootless/.test(option));
   // Rootless without systemd and cgroup v2 has no control groups to limit with.

@@ -1,0 +1,65 @@
+/** The shell texts, run by the shells that are here: no container is needed to try what a shell does with them. */
+import { strict as assert } from 'node:assert';
+import { spawn, spawnSync } from 'node:child_process';
+import { text } from 'node:stream/consumers';
+import { framed, preparation, quote, WRAPPER, type Command } from '../../../src/sandbox/docker/shell.js';
+import { Unsupported } from '../../../src/sandbox/errors.js';
+
+const NONCE = 'f00dfacef00dfacef00dfacef00dface';
+const AWKWARD = ['', ' ', "it's", '"', '$HOME `id` $(id)', '\\', 'a\nb\n', '\n', '*', '-n', 'ünï 🎲', '\t', "'\\''", '!x', '\r', NONCE];
+const has = (...shell: string[]): boolean => spawnSync(shell[0]!, [...shell.slice(1), '-c', 'exit 0']).status === 0;
+const SHELLS = [['dash'], ['bash', '--posix'], ['busybox', 'sh'], ['ksh'], ['mksh']].filter((shell) => has(...shell));
+
+async function run(shell: readonly string[], command: Partial<Command> & Pick<Command, 'argv'>, input = ''): Promise<{ stdout: string; stderr: string }> {
+  const whole = { env: {}, stdin: false, cookie: 'c00kie', ...command };
+  const child = spawn(shell[0]!, [...shell.slice(1), '-c', WRAPPER, 'sh', ...whole.argv], { stdio: 'pipe' });
+  child.stdin.on('error', () => undefined);
+  child.stdin.end(framed(preparation(whole), NONCE) + input);
+  const [stdout, stderr] = await Promise.all([text(child.stdout), text(child.stderr)]);
+  return { stdout, stderr };
+}
+
+describe('docker shell', function () {
+  before('there is a shell', () => assert.notEqual(SHELLS.length, 0));
+
+  for (const shell of SHELLS) {
+    describe(shell.join(' '), () => {
+      it('sets variables to exactly their values, and passes arguments on', async () => {
+        const values = AWKWARD.filter((value) => value !== NONCE);
+        const env = Object.fromEntries(values.map((value, index) => [`V${index}`, value]));
+        const names = values.map((_, index) => `"$V${index}"`).join(' ');
+        const { stdout } = await run(shell, { argv: ['sh', '-c', `printf '%s|' ${names} "$@"`, 'sh', ...AWKWARD], env });
+        assert.equal(stdout, `${[...values, ...AWKWARD].map((value) => `${value}|`).join('')}${NONCE} 0 \n`);
+      });
+
+      it('leaves the command the rest of the input, to the byte', async () => {
+        assert.equal((await run(shell, { argv: ['cat'], stdin: true }, 'first\nsecond')).stdout, `first\nsecond${NONCE} 0 \n`);
+        assert.equal((await run(shell, { argv: ['cat'] }, 'not for it')).stdout, `${NONCE} 0 \n`);
+      });
+
+      it('reports every end on both streams, and adds nothing of its own', async () => {
+        for (const [script, code] of [['exit 0', 0], ['exit 7', 7], ['kill -9 $$', 137], ['kill -TERM $$', 143], ['exec no-such-program-here 2>/dev/null', 127]] as const) {
+          const { stdout, stderr } = await run(shell, { argv: ['sh', '-c', script] });
+          assert.equal(stdout.split(' ').slice(0, 2).join(' '), `${NONCE} ${code}`, script);
+          assert.equal(stderr, stdout, script);
+        }
+        const missing = await run(shell, { argv: ['true'], cwd: '/no/such/folder' });
+        assert.match(missing.stdout, new RegExp(`^${NONCE} 126 `));
+        assert.match(missing.stderr, /no\/such\/folder/);
+      });
+
+      it('gives the command its folder and its cookie, and no ignored signals', async () => {
+        const { stdout } = await run(shell, { argv: ['sh', '-c', 'pwd; echo $RL_SANDBOX_EXEC; grep SigIgn /proc/self/status'], cwd: '/usr/share' });
+        const [folder, cookie, ignored] = stdout.split('\n');
+        assert.deepEqual([folder, cookie], ['/usr/share', 'c00kie']);
+        const mask = BigInt(`0x${ignored!.split('\t')[1]}`);
+        for (const signal of [1, 2, 3, 13, 15]) assert.equal((mask >> BigInt(signal - 1)) & 1n, 0n, `signal ${signal}`);
+      });
+    });
+  }
+
+  it('refuses what cannot be said', () => {
+    assert.throws(() => quote('a\0b'), Unsupported);
+    assert.throws(() => preparation({ argv: ['x'], env: { 'A; rm -rf /': 'x' }, stdin: false, cookie: 'c' }), Unsupported);
+  });
+});
