@@ -41,6 +41,7 @@ describe('docker output', () => {
       // Beginnings of the marker everywhere, to be mistaken for it.
       const parts = Array.from({ length: next(12) }, () => [randomBytes(next(40)), Buffer.from(NONCE.slice(0, next(32))), Buffer.from(NONCE.slice(next(31) + 1))][next(3)]!);
       const output = Buffer.concat(parts);
+      if (output.includes(NONCE)) continue;
       const scanner = new MarkerScanner(NONCE);
       const got: Buffer[] = [];
       for (const piece of pieces(Buffer.concat([output, Buffer.from(`${NONCE} 137 2\nlate ${NONCE} 0\n`)]), next, 2 + next(50))) got.push(Buffer.from(scanner.push(piece)));

@@ -8,7 +8,8 @@ import { Unsupported } from '../../../src/sandbox/errors.js';
 const NONCE = 'f00dfacef00dfacef00dfacef00dface';
 const AWKWARD = ['', ' ', "it's", '"', '$HOME `id` $(id)', '\\', 'a\nb\n', '\n', '*', '-n', 'ünï 🎲', '\t', "'\\''", '!x', '\r', NONCE];
 const has = (...shell: string[]): boolean => spawnSync(shell[0]!, [...shell.slice(1), '-c', 'exit 0']).status === 0;
-const SHELLS = [['dash'], ['bash', '--posix'], ['busybox', 'sh'], ['ksh'], ['mksh']].filter((shell) => has(...shell));
+/** What /bin/sh is in Debian, Fedora and Alpine, as far as it is here. */
+const SHELLS = [['dash'], ['bash', '--posix'], ['busybox', 'sh']].filter((shell) => has(...shell));
 
 async function run(shell: readonly string[], command: Partial<Command> & Pick<Command, 'argv'>, input = ''): Promise<{ stdout: string; stderr: string }> {
   const whole = { env: {}, stdin: false, cookie: 'c00kie', ...command };
@@ -49,10 +50,10 @@ describe('docker shell', function () {
       });
 
       it('gives the command its folder and its cookie, and no ignored signals', async () => {
-        const { stdout } = await run(shell, { argv: ['sh', '-c', 'pwd; echo $RL_SANDBOX_EXEC; grep SigIgn /proc/self/status'], cwd: '/usr/share' });
-        const [folder, cookie, ignored] = stdout.split('\n');
-        assert.deepEqual([folder, cookie], ['/usr/share', 'c00kie']);
-        const mask = BigInt(`0x${ignored!.split('\t')[1]}`);
+        const { stdout } = await run(shell, { argv: ['sh', '-c', 'pwd; echo $RL_SANDBOX_EXEC'], cwd: '/usr/share' });
+        assert.equal(stdout, `/usr/share\nc00kie\n${NONCE} 0 \n`);
+        const ignored = await run(shell, { argv: ['grep', 'SigIgn', '/proc/self/status'] });
+        const mask = BigInt(`0x${/SigIgn:\s*(\w+)/.exec(ignored.stdout)![1]}`);
         for (const signal of [1, 2, 3, 13, 15]) assert.equal((mask >> BigInt(signal - 1)) & 1n, 0n, `signal ${signal}`);
       });
     });
