@@ -5,7 +5,7 @@ import { CommandOutput } from '../../../src/sandbox/docker/commandOutput.js';
 import { FrameReader } from '../../../src/sandbox/docker/frames.js';
 import { MarkerScanner } from '../../../src/sandbox/docker/marker.js';
 
-const NONCE = '0123456789abcdeffedcba9876543210';
+const NONCE = '0123456789abcdeffedcba987654321f';
 
 /** Repeatable numbers from 0 to below `below` (mulberry32). */
 function numbers(seed: number): (below: number) => number {
