@@ -86,7 +86,8 @@ async function follow(session: Session, verbose: boolean | undefined, start: (ev
   if (!session.json) progress.end(live);
   if (run.state === 'failed' && live.failure !== undefined && !run.snapshot) throw live.failure;
   const directory = session.engine.layout.run(run.id);
-  const snapshot = await session.engine.snapshot(run.id);
+  // With a full disk the record in memory is the true one.
+  const snapshot = { ...(await session.engine.snapshot(run.id)), run };
   session.result(runObject(snapshot, directory), () => runReport(snapshot, directory));
   if (run.state === 'cancelled') return EXIT.cancelled;
   return run.state === 'done' && snapshot.counts.error === 0 ? EXIT.done : EXIT.failed;
