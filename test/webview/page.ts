@@ -18,6 +18,8 @@ export interface OpenOptions extends StubOptions {
   readonly theme?: ThemeName;
   readonly width?: number;
   readonly height?: number;
+  /** Runs in the page before anything of its own. */
+  readonly script?: string;
 }
 
 export interface RunViewPage {
@@ -89,7 +91,7 @@ export class RunViewBrowser {
   }
 
   /** Opens the page; with `until`, waits for rows or for whatever else it names. */
-  async open({ theme = 'dark', width = 1200, height = 900, ...stub }: OpenOptions, until = '.grid-body .row:not(.loading)'): Promise<RunViewPage> {
+  async open({ theme = 'dark', width = 1200, height = 900, script, ...stub }: OpenOptions, until = '.grid-body .row:not(.loading)'): Promise<RunViewPage> {
     const context = await this.browser.newContext({ viewport: { width, height } });
     const page = await context.newPage();
     page.setDefaultTimeout(15_000);
@@ -98,6 +100,7 @@ export class RunViewBrowser {
     page.on('console', (message) => ['error', 'warning'].includes(message.type()) && complaints.push(message.text()));
     await page.addInitScript(`window.__stubOptions = ${JSON.stringify(stub)}; ${this.stub}`);
     await page.addInitScript(themeScript(theme));
+    if (script) await page.addInitScript(script);
     await page.goto(this.address);
     if (until) await page.waitForSelector(until);
     return { page, complaints };

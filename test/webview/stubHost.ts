@@ -2,7 +2,7 @@
  * Stands in for VS Code and the extension, inside the page: answers the run view's requests over a made-up run, with the project's own
  * statistics and filter behind it and its own check of what the page sends. Tests steer it through `window.stub`.
  */
-import type { EpisodeDetail, RunRecord, RunSnapshot, RunViewRequests, ToExtension, ToWebview } from '../../src/protocol/runView.js';
+import type { EpisodeDetail, Rows, RowsQuery, RunRecord, RunSnapshot, RunViewRequests, ToExtension, ToWebview } from '../../src/protocol/runView.js';
 import { parseMessage } from '../../src/extension/panels/messages.js';
 import { queryRows } from '../../src/rollout/query.js';
 import { RunAggregate } from '../../src/rollout/summary.js';
@@ -49,13 +49,23 @@ class StubHost {
   #records: EpisodeRecord[] = [];
   #figures = new RunAggregate();
   #revision = 1;
-  #sorted?: { key: string; rows: ReturnType<typeof queryRows> };
+  #sorted?: { key: string; rows: Rows };
 
   constructor(options: StubOptions) {
     this.#options = options;
     this.#run = runRecord(options.total, options.run);
     this.#order = finishOrder(options.total);
     this.#take(options.finished ?? options.total);
+    // Computed now, as another process would have done it by the time the page asks: what is measured is the page.
+    this.#figures.snapshot();
+    this.#query({ filter: '', sort: 'finish', descending: false });
+  }
+
+  /** Sorted once for each order. */
+  #query(order: Omit<RowsQuery, 'start' | 'count'>): Rows {
+    const key = JSON.stringify(order);
+    if (this.#sorted?.key !== key) this.#sorted = { key, rows: queryRows(this.#records, { ...order, start: 0, count: Number.MAX_SAFE_INTEGER }) };
+    return this.#sorted.rows;
   }
 
   #take(count: number): void {
@@ -102,11 +112,9 @@ class StubHost {
       case 'ready': return { snapshot: this.#snapshot(), trusted: this.#options.trusted ?? true, ...(this.#options.show && { show: this.#options.show }) } satisfies RunViewRequests['ready']['result'];
       case 'snapshot': return this.#snapshot();
       case 'rows': {
-        // Sorted once for each order, so that what is measured is the page.
-        const { filter, sort, descending, start, count } = message.params;
-        const key = JSON.stringify([filter, sort, descending]);
-        if (this.#sorted?.key !== key) this.#sorted = { key, rows: queryRows(this.#records, { filter, sort, descending, start: 0, count: Number.MAX_SAFE_INTEGER }) };
-        return { ...this.#sorted.rows, start, rows: this.#sorted.rows.rows.slice(start, start + count) };
+        const { start, count, ...order } = message.params;
+        const all = this.#query(order);
+        return { ...all, start, rows: all.rows.slice(start, start + count) };
       }
       case 'episode': return this.#detail(message.params.episode);
       default: return null;

@@ -1,6 +1,6 @@
 import * as l10n from '@vscode/l10n';
 import '@vscode-elements/elements/dist/vscode-progress-bar/index.js';
-import { type PropertyValues, html, nothing } from 'lit';
+import { html, nothing } from 'lit';
 import { customElement, query, state } from 'lit/decorators.js';
 import type { RunSnapshot, RunViewRequests, RunViewTarget } from '../../src/protocol/runView.js';
 import { PageElement, icon } from '../element.js';
@@ -52,9 +52,15 @@ export class RunView extends PageElement {
   });
   readonly #model = new RunModel(this, this.#client, { onSnapshot: (grown) => this.#onSnapshot(grown), onShow: (target) => this.#show(target) });
   readonly #rows = new RowSource((query, signal) => this.#client.request('rows', query, { signal }), orderOf(this.view), () => {
-    this.requestUpdate();
     this.grid?.requestUpdate();
+    // Most answers are rows and nothing else, which concerns the table alone.
+    const { total, loaded, filterError, problem } = this.#rows;
+    const told = JSON.stringify([total, loaded, filterError, problem]);
+    if (told !== this.#told) this.requestUpdate();
+    this.#told = told;
   });
+  /** What the page shows of the table's state. */
+  #told = '';
   readonly #wide = matchMedia(WIDE);
   #clock?: ReturnType<typeof setInterval>;
   #typing?: ReturnType<typeof setTimeout>;
@@ -213,8 +219,11 @@ export class RunView extends PageElement {
 
   readonly #loadEpisode = (episode: number, signal: AbortSignal) => this.#client.request('episode', { episode }, { signal });
 
-  protected override updated(_changed: PropertyValues<this>): void {
-    this.querySelector<HTMLElement>('.split')?.style.setProperty('--split', String(this.view.split));
+  protected override updated(): void {
+    const box = this.querySelector<HTMLElement>('.split');
+    if (!box || box.dataset['split'] === String(this.view.split)) return;
+    box.dataset['split'] = String(this.view.split);
+    box.style.setProperty('--split', box.dataset['split']);
   }
 
   protected override async getUpdateComplete(): Promise<boolean> {

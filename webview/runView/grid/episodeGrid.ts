@@ -38,6 +38,7 @@ export class EpisodeGrid extends PageElement {
   #headCursor = 0;
   #restoreTop = 0;
   #reportedTop = 0;
+  #total = 0;
 
   /** Scrolls to a pixel, as soon as there are rows. */
   restore(top: number): void {
@@ -112,7 +113,10 @@ export class EpisodeGrid extends PageElement {
   protected override updated(): void {
     this.#virtualizer!.setOptions(this.#options());
     this.#virtualizer!._willUpdate();
-    this.body.style.height = `${this.source.total * ROW_HEIGHT}px`;
+    if (this.#total !== this.source.total) {
+      this.#total = this.source.total;
+      this.body.style.height = `${this.#total * ROW_HEIGHT}px`;
+    }
     if (this.#restoreTop > 0 && this.source.loaded) {
       this.scroller.scrollTop = this.#restoreTop;
       this.#restoreTop = 0;
@@ -131,11 +135,13 @@ export class EpisodeGrid extends PageElement {
     this.#followCursor();
     const positions = this.#virtualizer.getVirtualItems().map(({ index }) => index);
     const active = this.#pool.show(positions, (index) => this.source.row(index), { selected: this.selected, cursor: this.#cursor?.index });
-    if (active) this.scroller.setAttribute('aria-activedescendant', active);
-    else this.scroller.removeAttribute('aria-activedescendant');
+    if (active === undefined) this.scroller.removeAttribute('aria-activedescendant');
+    else if (this.scroller.getAttribute('aria-activedescendant') !== active) this.scroller.setAttribute('aria-activedescendant', active);
     if (this.source.loaded && positions.length > 0) this.source.want(positions[0]!, positions.at(-1)!);
-    if (this.scroller.scrollTop === this.#reportedTop) return;
-    this.#reportedTop = this.scroller.scrollTop;
+    // What the virtualizer was told, since asking the element would lay out the page in the middle of a frame.
+    const top = this.#virtualizer.scrollOffset ?? 0;
+    if (top === this.#reportedTop) return;
+    this.#reportedTop = top;
     emit(this, 'grid-scroll', this.#reportedTop);
   }
 

@@ -38,7 +38,8 @@ export class RowPool {
     for (const index of positions) {
       const row = this.#rows[index % this.#rows.length]!;
       this.#bind(row, index, record(index));
-      row.element.ariaSelected = row.record !== undefined && row.record.episode === selected ? 'true' : 'false';
+      const isSelected = row.record !== undefined && row.record.episode === selected ? 'true' : 'false';
+      if (row.element.ariaSelected !== isSelected) row.element.ariaSelected = isSelected;
       row.element.classList.toggle('cursor', index === cursor);
       if (index === cursor) active = row.element.id;
     }
@@ -78,10 +79,11 @@ export class RowPool {
       const { cell, glyph, text } = row.cells[at]!;
       const value = record ? column.text(record) : '';
       if (text.data !== value) text.data = value;
-      if (column.key === 'cause') cell.title = value;
+      if (column.key === 'cause' && cell.title !== value) cell.title = value;
       if (!glyph) return;
       const word = record && column.icon!(record);
-      glyph.className = word ? `codicon codicon-${word.icon} tone-${word.tone}` : '';
+      const classes = word ? `codicon codicon-${word.icon} tone-${word.tone}` : '';
+      if (glyph.className !== classes) glyph.className = classes;
     });
   }
 }

@@ -1,0 +1,80 @@
+/**
+ * How soon the run view shows a run, and how smoothly its table scrolls: `npx tsx bench/webview.ts [episodes]` prints one line of JSON. The
+ * page runs alone in Chromium, over a made-up run; what is measured is the page, from the moment the extension could answer it.
+ */
+import type { Page } from 'playwright-core';
+import { RunViewBrowser } from '../test/webview/page.js';
+import { median } from './measure.js';
+
+export interface RunViewFigures {
+  /** From the start of the page's loading (with the run at hand) to the first picture with rows in it, ms. */
+  readonly firstPaintMs: number;
+  /** The longest time between two frames while the table scrolls from top to end, by wheel and by jumps, ms. */
+  readonly longestFrameMs: number;
+}
+
+const ROUNDS = 5;
+
+const WATCH_FIRST_PAINT = `
+  new MutationObserver((_, observer) => {
+    if (!document.querySelector('.grid-body .row:not(.loading) .cell-episode')?.textContent) return;
+    observer.disconnect();
+    // The second frame begins when the first has been painted.
+    requestAnimationFrame(() => requestAnimationFrame(() => performance.mark('rows-painted')));
+  }).observe(document, { childList: true, subtree: true, characterData: true, attributes: true });`;
+
+const WATCH_FRAMES = `
+  window.frames_ = { longest: 0, last: performance.now(), on: true };
+  requestAnimationFrame(function frame(now) {
+    frames_.longest = Math.max(frames_.longest, now - frames_.last);
+    frames_.last = now;
+    if (frames_.on) requestAnimationFrame(frame);
+  });`;
+
+async function longestFrame(page: Page): Promise<number> {
+  const { x, y, width, height } = (await page.locator('.grid').boundingBox())!;
+  await page.mouse.move(x + width / 2, y + height / 2);
+  await page.evaluate(`${WATCH_FRAMES} frames_.last = performance.now();`);
+  for (let turn = 0; turn < 60; turn++) await page.mouse.wheel(0, turn % 2 ? 700 : 4000);
+  for (const share of [0.3, 0.9, 0.1, 0.6, 1]) {
+    await page.evaluate(`document.querySelector('.grid').scrollTop = ${share} * document.querySelector('.grid').scrollHeight`);
+    await page.waitForSelector('.grid-body .row:not(.loading)');
+  }
+  return page.evaluate<number>('frames_.on = false, frames_.longest');
+}
+
+/** Medians of a few rounds, each in a page of its own. */
+export async function measureRunView(episodes: number): Promise<RunViewFigures> {
+  const browser = await RunViewBrowser.launch();
+  const rounds: RunViewFigures[] = [];
+  try {
+    // One round more, to warm up the browser and the machine's caches.
+    for (let round = 0; round <= ROUNDS; round++) {
+      const { page } = await browser.open({ total: episodes, script: WATCH_FIRST_PAINT });
+      const firstPaintMs = await page.evaluate<number>(`new Promise((resolve) => {
+        const look = () => {
+          const [painted] = performance.getEntriesByName('rows-painted');
+          if (painted) resolve(painted.startTime - performance.getEntriesByName('host-ready')[0].startTime);
+          else setTimeout(look, 10);
+        };
+        look();
+      })`);
+      const longestFrameMs = await longestFrame(page);
+      await page.context().close();
+      if (round > 0) rounds.push({ firstPaintMs, longestFrameMs });
+    }
+  } finally {
+    await browser.close();
+  }
+  return { firstPaintMs: median(rounds.map((round) => round.firstPaintMs)), longestFrameMs: median(rounds.map((round) => round.longestFrameMs)) };
+}
+
+if (process.argv[1]?.endsWith('webview.ts')) {
+  measureRunView(Number(process.argv[2] ?? 20_000)).then(
+    (figures) => console.log(JSON.stringify(figures)),
+    (error: unknown) => {
+      console.error(error);
+      process.exitCode = 1;
+    },
+  );
+}
