@@ -91,6 +91,7 @@ export class RunnerProcess {
     this.child.stdin.end();
     await Promise.race([this.exited, late]);
     this.child.kill('SIGKILL');
+    await this.exited;
   }
 
   private async answers(): Promise<void> {

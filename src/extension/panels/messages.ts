@@ -1,5 +1,6 @@
 /** What a webview sends is taken for hostile: only what matches the protocol gets through. Knows nothing of VS Code. */
-import type { RowsQuery, RunViewRequests, SortKey, ToExtension } from '../../protocol/runView.js';
+import type { RowsQuery, RunViewRequests, RunViewState, SortKey, ToExtension } from '../../protocol/runView.js';
+import type { RunRef } from '../views/node.js';
 
 const SORT_KEYS: readonly SortKey[] = ['finish', 'episode', 'seed', 'sample', 'status', 'reward', 'steps', 'time', 'cause'];
 const OUTPUTS = ['stdout', 'stderr', 'verifier', 'record'] as const;
@@ -38,4 +39,14 @@ export function parseMessage(value: unknown): Parsed {
   if (typeof method !== 'string' || !Object.hasOwn(CHECKS, method)) return { ok: false, id };
   const known = method as keyof RunViewRequests;
   return CHECKS[known](params) ? { ok: true, message: { id, method: known, params } as ToExtension } : { ok: false, id };
+}
+
+/** What the page kept, if it is what it should have kept. */
+export function restoredRun(state: unknown): RunRef | undefined {
+  try {
+    const { root, id } = JSON.parse((state as RunViewState).run) as Partial<RunRef>;
+    return typeof root === 'string' && typeof id === 'string' ? { root, id } : undefined;
+  } catch {
+    return undefined;
+  }
 }

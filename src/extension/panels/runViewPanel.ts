@@ -2,7 +2,7 @@
 import * as l10n from '@vscode/l10n';
 import { randomBytes } from 'node:crypto';
 import * as vscode from 'vscode';
-import type { RunSnapshot, RunViewRequests, RunViewState, RunViewTarget, ToExtension, ToWebview } from '../../protocol/runView.js';
+import type { RunSnapshot, RunViewRequests, RunViewTarget, ToExtension, ToWebview } from '../../protocol/runView.js';
 import { Disposing } from '../dispose.js';
 import { isCancellation, reason } from '../failure.js';
 import { oneLine } from '../format.js';
@@ -165,13 +165,3 @@ export class RunViewPanel extends Disposing {
 }
 
 export const runTitle = ({ run }: Pick<RunSnapshot, 'run'>): string => oneLine(`${run.template} #${run.number}`, 60);
-
-/** What the page kept, if it is what it should have kept. */
-export function restoredRun(state: unknown): RunRef | undefined {
-  try {
-    const { root, id } = JSON.parse((state as RunViewState).run) as Partial<RunRef>;
-    return typeof root === 'string' && typeof id === 'string' ? { root, id } : undefined;
-  } catch {
-    return undefined;
-  }
-}

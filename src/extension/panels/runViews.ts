@@ -5,7 +5,8 @@ import { Disposing } from '../dispose.js';
 import { RunViewType } from '../ids.js';
 import { roots } from '../roots.js';
 import type { RunRef } from '../views/node.js';
-import { restoredRun, RunViewPanel, type PanelDependencies } from './runViewPanel.js';
+import { restoredRun } from './messages.js';
+import { RunViewPanel, type PanelDependencies } from './runViewPanel.js';
 
 const key = ({ root, id }: RunRef): string => `${root}\n${id}`;
 
