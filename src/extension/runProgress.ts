@@ -12,11 +12,12 @@ import type { Services } from './services.js';
 import type { RunRef } from './views/node.js';
 import { hasFailures } from './views/runNodes.js';
 
-/** Shows progress with Cancel until the run ends. Never rejects: what goes wrong is reported. */
+/** Opens the run view, and shows progress with Cancel until the run ends. Never rejects: what goes wrong is reported. */
 export async function followRun(services: Services, ref: RunRef): Promise<void> {
   const { runs, commander } = services;
   try {
     const label = runLabel(await runs.fetch(ref));
+    services.runViews.open(ref, label, { beside: true });
     const outcome = await withCancellableProgress(label, (signal, report) => {
       report({ message: l10n.t('starting') });
       return runs.ended(ref, (summary) => report(progressOf(summary)), signal);

@@ -46,12 +46,12 @@ export function registerRunsCommands(services: Services): void {
   commander.register<PlaceInRun>(InternalCommands.openEpisode, {
     target: ofRun((more) => (typeof more === 'number' ? { episode: more } : undefined)),
     failed: (why, target) => l10n.t('Failed to open an episode of {0}: {1}', runName(services, target?.ref), why),
-    run: async ({ ref, show }) => runViews.open(ref, await title(services, ref), show),
+    run: async ({ ref, show }) => runViews.open(ref, await title(services, ref), { target: show }),
   });
   commander.register<PlaceInRun>(InternalCommands.openFailures, {
     target: ofRun((more) => (typeof more === 'string' ? { filter: `cause:${more}` } : undefined)),
     failed: (why, target) => l10n.t('Failed to open the episodes of {0}: {1}', runName(services, target?.ref), why),
-    run: async ({ ref, show }) => runViews.open(ref, await title(services, ref), show),
+    run: async ({ ref, show }) => runViews.open(ref, await title(services, ref), { target: show }),
   });
   commander.register(Commands.cancelRun, {
     target: on(isActive),

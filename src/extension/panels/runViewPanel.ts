@@ -66,8 +66,13 @@ export class RunViewPanel extends Disposing {
   }
 
   /** Brings the panel to the front, and an episode or a filter into view. */
-  reveal(target: RunViewTarget | undefined): void {
-    this.panel.reveal();
+  reveal(target: RunViewTarget | undefined, preserveFocus: boolean): void {
+    this.panel.reveal(undefined, preserveFocus);
+    this.show(target);
+  }
+
+  /** Brings an episode or a filter into view, as soon as the page is up. */
+  show(target: RunViewTarget | undefined): void {
     if (target && this.ready) this.post({ method: 'show', params: target });
     else if (target) this.target = target;
   }

@@ -19,11 +19,13 @@ export class RunViews extends Disposing implements vscode.WebviewPanelSerializer
     this.own({ dispose: () => this.panels.forEach((panel) => panel.dispose()) });
   }
 
-  open(run: RunRef, title: string, target?: RunViewTarget): void {
+  /** Shows a run, and an episode or a filter in it. `beside` keeps what is being edited, and the focus, where they are. */
+  open(run: RunRef, title: string, { target, beside = false }: { readonly target?: RunViewTarget; readonly beside?: boolean } = {}): void {
     const existing = this.panels.get(key(run));
-    if (existing) return existing.reveal(target);
-    const panel = vscode.window.createWebviewPanel(RunViewType, title, vscode.ViewColumn.Active);
-    this.adopt(panel, run).reveal(target);
+    if (existing) return existing.reveal(target, beside);
+    const viewColumn = beside && vscode.window.activeTextEditor ? vscode.ViewColumn.Beside : vscode.ViewColumn.Active;
+    const panel = vscode.window.createWebviewPanel(RunViewType, title, { viewColumn, preserveFocus: beside });
+    this.adopt(panel, run).show(target);
   }
 
   /** Whether a person can see it now. */
