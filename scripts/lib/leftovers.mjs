@@ -31,10 +31,12 @@ async function mounts(scratch) {
   return lines.filter((line) => line.includes(scratch)).map((line) => line.split(' ')[4]);
 }
 
-/** Control groups of this project's sandboxes. */
-async function controlGroups() {
+/** Control groups of sandboxes whose owner, the process whose id their names begin with, is gone: those of others at work stay out of it. */
+async function orphanedGroups() {
   const names = await readdir('/sys/fs/cgroup', { recursive: true }).catch(() => []);
-  return names.filter((name) => /(^|\/)rl-sandboxes[^/]*\/[^/]+$/.test(name) && !/\.[a-z_.]+$/.test(name));
+  const owners = names.map((name) => [name, /(?:^|\/)rl-sandboxes\/(\d+)_[^/]*$/.exec(name)?.[1]]).filter(([, owner]) => owner);
+  const orphaned = await Promise.all(owners.map(async ([name, owner]) => ((await read(`/proc/${owner}/cmdline`)) ? undefined : name)));
+  return orphaned.filter((name) => name !== undefined);
 }
 
 /** Containers of this project's sandboxes on an engine. */
@@ -66,9 +68,9 @@ function signal(pid) {
  */
 export async function watchLeftovers(scratch, dockerHost) {
   if (process.platform !== 'linux') return async () => [];
-  const [groupsBefore, containersBefore] = await Promise.all([controlGroups(), containers(dockerHost)]);
+  const [groupsBefore, containersBefore] = await Promise.all([orphanedGroups(), containers(dockerHost)]);
   const look = async () => {
-    const [running, mounted, groups, left] = await Promise.all([processesUsing(scratch), mounts(scratch), controlGroups(), containers(dockerHost)]);
+    const [running, mounted, groups, left] = await Promise.all([processesUsing(scratch), mounts(scratch), orphanedGroups(), containers(dockerHost)]);
     return [
       ...running.map(({ pid, command }) => ({ what: `process ${pid}: ${command}`, pid })),
       ...mounted.map((path) => ({ what: `mount ${path}` })),

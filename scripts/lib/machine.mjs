@@ -42,7 +42,7 @@ export class Machine {
   /** Ends what was started, also what is just starting. */
   async close() {
     await Promise.race([this.#answers.get('docker'), delay(15_000, undefined, { ref: false })]);
-    await this.#docker?.stop?.();
+    await this.#docker?.stop();
   }
 
   /** Root lends its clone to `nobody`; anyone else is ordinary already. */
@@ -55,9 +55,7 @@ export class Machine {
 
   async #startDocker() {
     this.#docker = await ensureDocker();
-    if ('skip' in this.#docker) return this.#docker.skip;
-    this.env.DOCKER_HOST = this.#docker.host;
-    this.env.RL_TEST_DOCKER_IMAGE = this.#docker.baseImage;
-    return undefined;
+    Object.assign(this.env, this.#docker.env);
+    return this.#docker.missing;
   }
 }

@@ -93,7 +93,8 @@ export async function runSuite(suite, { scratch: parent, env, grep, onProgress }
   const outcome = await run(command, args, { env: environment, timeoutMs: suite.timeoutMs, signal: abort.signal, allowFailure: true }).finally(() => clearInterval(poll));
   await results.update();
 
-  const left = (await leftovers()).map((line) => failure(suite, `left behind: ${line}`));
+  const lines = await leftovers();
+  const left = lines.length ? [failure(suite, ['left behind:', ...lines].join('\n'))] : [];
   await rm(scratch, { recursive: true, force: true });
   if (suite.command) {
     const failed = outcome.code !== 0 || outcome.timedOut;

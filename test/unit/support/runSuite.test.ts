@@ -56,7 +56,7 @@ describe('the runner of test suites', function () {
     const { passed, failures } = await run(['test/support/fixtures/hangs.ts'], 5_000);
     assert.equal(passed, 1);
     assert.match(failures[0]?.error ?? '', /not finished: hangs never ends/);
-    assert.match(failures[1]?.error ?? '', /left behind: process \d+: sleep 300/);
+    assert.match(failures[1]?.error ?? '', /left behind:\nprocess \d+: sleep 300/);
     assert.equal(failures.length, 2);
   });
 
