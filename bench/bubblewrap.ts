@@ -29,7 +29,9 @@ async function bareScript(root: string): Promise<string> {
   for (const name of await readdir(folder, { recursive: true })) {
     if (!name.endsWith('.sh')) continue;
     const script = await readFile(join(folder, name), 'utf8');
-    if (!script.includes('--unshare-net') || !script.includes('tmpfs')) continue;
+    // Not the one of the health check, which has no snapshot, nor the build's, which writes to a folder.
+    const mounts = await readFile(join(folder, name.replace(/sh$/, 'mounts')), 'utf8');
+    if (!mounts.includes('../snapshots/') || !script.includes('-t tmpfs')) continue;
     const body = `'RL_SEED=$1\n${run!.replaceAll("'", `'\\''`)}'`;
     const bare = script
       .replace(/^echo up .*$/m, '')
