@@ -384,6 +384,8 @@ describe('run view', () => {
     it('gives way to what a person asked to see', async () => {
       const page = await open({ total: 512, show: { episode: 341 } });
       assert.equal(await page.locator('.pane h2').textContent(), 'Episode 341');
+      const filtered = await open({ total: 512, show: { filter: 'status:error' } });
+      assert.equal(await total(filtered), '5 of 512 episodes');
       await page.evaluate(() => window.stub.show({ filter: 'status:error' }));
       await until(page, `document.querySelector('.episode-count').textContent === '5 of 512 episodes'`);
     });

@@ -98,6 +98,8 @@ export class RunView extends PageElement {
 
   override connectedCallback(): void {
     super.connectedCallback();
+    // Right after the model has asked for the run, so that both come at once.
+    this.#loadRows();
     this.#wide.addEventListener('change', this.#onResize);
     window.addEventListener('pagehide', this.#keep);
     this.#clock = setInterval(() => this.#model.snapshot?.run.state === 'running' && this.requestUpdate(), 1000);
@@ -128,6 +130,11 @@ export class RunView extends PageElement {
       void this.grid?.renew(grown);
       return;
     }
+    if (!this.#rows.renewing) this.#loadRows();
+  }
+
+  /** The first rows: those where the reader was. */
+  #loadRows(): void {
     const { scrollTop } = this.view;
     const first = Math.floor(scrollTop / ROW_HEIGHT);
     void this.#rows.renew(first, first + Math.ceil(innerHeight / ROW_HEIGHT)).then(() => this.grid?.restore(scrollTop));
@@ -147,7 +154,7 @@ export class RunView extends PageElement {
   #reorder(): void {
     const order = orderOf(this.view);
     if (this.grid) void this.grid.reorder(order);
-    else this.#rows.order = order;
+    else void this.#rows.reorder(order, Math.ceil(innerHeight / ROW_HEIGHT));
   }
 
   /** While the pane is open, it shows the episode that the cursor has come to rest on. */

@@ -39,6 +39,11 @@ export class RowSource {
     this.#onChange = onChange;
   }
 
+  /** Whether rows are being asked for anew. */
+  get renewing(): boolean {
+    return this.#renewal !== undefined;
+  }
+
   /** The row at a position, if it has been fetched. */
   row(index: number): EpisodeRecord | undefined {
     return this.#pages.get(Math.floor(index / PAGE))?.[index % PAGE];
