@@ -13,7 +13,8 @@ async function findings(page: Page): Promise<string[]> {
     .flatMap(({ id, help, nodes }) => nodes.map((node) => `${id}: ${help}: ${node.html.slice(0, 120)} ${node.any.map(({ message }) => message).join('; ')}`));
 }
 
-describe('run view, as axe sees it', () => {
+describe('run view, as axe sees it', function () {
+  this.timeout(90_000);
   let browser: RunViewBrowser;
   before(async () => (browser = await RunViewBrowser.launch()));
   after(() => browser.close());

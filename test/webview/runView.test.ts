@@ -11,7 +11,8 @@ const clickMiddle = async (page: Page) => {
 };
 const total = (page: Page) => page.locator('.episode-count').textContent();
 
-describe('run view', () => {
+describe('run view', function () {
+  this.timeout(60_000);
   let browser: RunViewBrowser;
   let pages: { complaints: string[]; page: Page }[] = [];
   before(async () => (browser = await RunViewBrowser.launch()));
