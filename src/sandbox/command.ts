@@ -15,12 +15,15 @@ export interface CommandOptions {
   readonly signal?: AbortSignal;
   readonly cwd?: string;
   readonly env?: NodeJS.ProcessEnv;
+  readonly stdin?: string;
 }
 
 /** Runs a program of the host and gathers its output, which is expected to be short. Rejects if it cannot be started or is aborted; then it is killed. */
 export async function runCommand(file: string, args: readonly string[], options: CommandOptions = {}): Promise<CommandResult> {
   options.signal?.throwIfAborted();
-  const child = spawn(file, args, { stdio: ['ignore', 'pipe', 'pipe'], cwd: options.cwd, env: options.env });
+  const child = spawn(file, args, { stdio: [options.stdin === undefined ? 'ignore' : 'pipe', 'pipe', 'pipe'], cwd: options.cwd, env: options.env });
+  // A program that ends without reading it is no failure here: its exit code tells.
+  child.stdin?.on('error', () => undefined).end(options.stdin);
   const kill = (): void => void child.kill('SIGKILL');
   options.signal?.addEventListener('abort', kill, { once: true });
   try {
@@ -28,7 +31,7 @@ export async function runCommand(file: string, args: readonly string[], options:
       child.once('error', (error) => reject(spawnFailure(error)));
       child.once('close', (code, signal) => resolve(exitCode(code, signal)));
     });
-    const [code, stdout, stderr] = await Promise.all([exit, text(child.stdout), text(child.stderr)]);
+    const [code, stdout, stderr] = await Promise.all([exit, text(child.stdout!), text(child.stderr!)]);
     options.signal?.throwIfAborted();
     return { code, stdout, stderr };
   } finally {

@@ -2,9 +2,16 @@
  * The sandbox's first process: a shell that reads its program from us, line by line. It cannot be killed from inside. It runs the first
  * command, which spares that command a way in, and every later one that finds the sandbox empty; it kills everything else on demand.
  */
+import { setTimeout as pause } from 'node:timers/promises';
 import { SandboxLost } from '../errors.js';
 import { REPORT_FD } from './launch.js';
+import { exists } from './processes.js';
 import type { Line } from './slots.js';
+
+/** The monitor's last act is to close its report; this waits for the moment that it needs to be gone, and the mounts with it. */
+async function ended(monitor: number | undefined): Promise<void> {
+  for (let look = 0; look < 1000 && monitor !== undefined && exists(monitor); look++) await pause(1);
+}
 
 export class Gate {
   /** bubblewrap's monitor, which holds the mounts, and the gate itself; as the host counts. */
@@ -23,7 +30,7 @@ export class Gate {
     line.program.on('error', () => undefined);
     line.report.on('error', () => undefined);
     line.report.setEncoding('latin1').on('data', (text: string) => this.read(text));
-    this.closed = new Promise((resolve) => line.report.once('close', () => resolve()));
+    this.closed = new Promise<void>((resolve) => line.report.once('close', () => resolve())).then(() => ended(this.launcher));
   }
 
   /** Sends lines of shell and waits for what they report: `report`, expanded, in the line after them. One after another, in the order of the calls. */

@@ -5,12 +5,12 @@ import type { Ability } from './ability.js';
 import type { Controller } from './cgroupTree.js';
 
 export function describeHealth(ability: Ability): Health {
-  const { host, privileged, cgroups, memoryDisk, folderDisk, ulimitPids } = ability;
+  const { host, privileged, cgroups, memoryDisk, folderDisk, countsPids } = ability;
   const kept = (controller: Controller, otherwise: 'rlimit' | 'none'): 'cgroup' | 'rlimit' | 'none' => (cgroups.has(controller) ? 'cgroup' : otherwise);
   return {
     ok: true,
     summary: `bubblewrap ${host.version} ${privileged ? 'as root' : 'as an ordinary user'}`,
-    limits: { cpu: kept('cpu', 'none'), memory: kept('memory', 'rlimit'), pids: kept('pids', ulimitPids === undefined ? 'none' : 'rlimit'), disk: memoryDisk ? 'filesystem' : 'none' },
+    limits: { cpu: kept('cpu', 'none'), memory: kept('memory', 'rlimit'), pids: kept('pids', countsPids ? 'rlimit' : 'none'), disk: memoryDisk ? 'filesystem' : 'none' },
     details: {
       kernel: release(),
       'episodes write to': memoryDisk ? 'memory; it counts as memory of the sandbox' : 'the folder of state: the kernel cannot keep overlay marks in memory (Linux 6.6 or later can)',

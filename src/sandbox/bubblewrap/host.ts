@@ -3,6 +3,7 @@ import { access, constants, readFile, realpath } from 'node:fs/promises';
 import { delimiter, join } from 'node:path';
 import { runCommand } from '../command.js';
 import { ProviderUnavailable } from '../errors.js';
+import { starterArguments } from './starterProgram.js';
 
 /** Programs of the host, as absolute paths: what runs with privileges is not looked up again by name. */
 export interface Host {
@@ -12,27 +13,29 @@ export interface Host {
   readonly cp: string;
   readonly du: string;
   readonly ldd: string;
-  readonly mkdir: string;
   readonly mkfifo: string;
-  readonly mount: string;
   readonly nsenter: string;
+  readonly perl: string;
   readonly sh: string;
-  readonly unshare: string;
   /** `0.8.0` */
   readonly version: string;
   /** Whether bubblewrap can forbid further user namespaces inside (0.8 and later). */
   readonly disableUserns: boolean;
 }
 
-const PROGRAMS = ['bash', 'bwrap', 'chmod', 'cp', 'du', 'ldd', 'mkdir', 'mkfifo', 'mount', 'nsenter', 'sh', 'unshare'] as const;
+/** Environment of programs of the host: nothing of a sandbox's own, which could tell their loader what to load. */
+export const HOST_ENVIRONMENT = { PATH: '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin', HOME: '/root' };
+
+const PROGRAMS = ['bash', 'bwrap', 'chmod', 'cp', 'du', 'ldd', 'mkfifo', 'nsenter', 'perl', 'sh'] as const;
 
 /** @throws ProviderUnavailable that names the package that is missing */
 export async function findHost(signal?: AbortSignal): Promise<Host> {
   if (process.platform !== 'linux') throw new ProviderUnavailable('bubblewrap needs Linux', 'use the docker provider, or run inside WSL or a Linux machine');
   const found = await Promise.all(PROGRAMS.map(async (name) => [name, await which(name)] as const));
   const missing = found.filter(([, path]) => path === undefined).map(([name]) => name);
+  if (!starterArguments('once')) throw new ProviderUnavailable(`bubblewrap sandboxes are not supported on ${process.arch}`, 'use the docker provider');
   if (missing.includes('bwrap')) throw new ProviderUnavailable('bubblewrap is not installed', 'install it: apt-get install bubblewrap (Debian, Ubuntu), dnf install bubblewrap (Fedora)');
-  if (missing.length) throw new ProviderUnavailable(`${missing.join(' and ')} cannot be found`, 'install bash, coreutils and util-linux');
+  if (missing.length) throw new ProviderUnavailable(`${missing.join(' and ')} cannot be found`, 'install bash, coreutils, perl and util-linux');
   const host = Object.fromEntries(found) as Record<(typeof PROGRAMS)[number], string>;
   const { stdout } = await runCommand(host.bwrap, ['--version'], { signal });
   const version = /(\d+)\.(\d+)(\.\d+)?/.exec(stdout);

@@ -11,6 +11,7 @@ import { LimitExceeded } from '../errors.js';
 import type { ExecOptions } from '../provider.js';
 import type { Ability } from './ability.js';
 import { closeDescriptor, type Fifos } from './fifos.js';
+import { HOST_ENVIRONMENT } from './host.js';
 import type { Interruption } from './interruption.js';
 import { BUILD_CAPABILITIES } from './launch.js';
 import { OutputPipe, type CommandOutput } from './outputPipe.js';
@@ -32,12 +33,9 @@ export interface Target {
   /** Whether the sandbox runs without a user namespace of its own, with the powers of a build. */
   readonly build: boolean;
   readonly procs: readonly string[];
-  /** Lines of shell that limit processes where no control group does. */
-  readonly rlimits: readonly string[];
+  /** Lines of bash that limit processes where no control group does. */
+  readonly limitLines: readonly string[];
 }
-
-/** Environment of programs of the host: nothing of the sandbox's own, which could tell their loader what to load. */
-export const HOST_ENVIRONMENT = { PATH: '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin', HOME: '/root', LIBMOUNT_FORCE_MOUNT2: 'always' };
 
 /** Words that run what follows with the rights over the sandbox's namespaces. */
 function outer({ ability, launcher }: Pick<Target, 'ability' | 'launcher'>): string[] {
@@ -76,10 +74,10 @@ export interface Joined {
 /** Starts a command, given as lines that become it. */
 export async function join(target: Target, fifos: Fifos, becoming: string, stdin: ExecOptions['stdin'], outputs: readonly [CommandOutput, CommandOutput], interruption: Interruption): Promise<Joined> {
   const [stdout, stderr, input] = await fifos.set(stdin !== undefined);
-  const enter = [...target.procs.map((file) => `echo $$ > ${quote(file)}`), ...target.rlimits, 'exec "$@"'].join(' && ');
+  const enter = ['umask 022', ...target.procs.map((file) => `echo $$ > ${quote(file)}`), ...target.limitLines, 'exec "$@"'].join(' && ');
   let child: ChildProcess;
   try {
-    child = spawn(target.ability.host.bash, ['-c', `${closeAbove(STARTED_FD)}\n${enter}`, 'bash', ...outer(target), ...inner(target)], {
+    child = spawn(target.ability.host.bash, ['--norc', '--noprofile', '-c', `${closeAbove(STARTED_FD)}\n${enter}`, 'bash', ...outer(target), ...inner(target)], {
       stdio: ['pipe', stdout.theirs, stderr.theirs, input?.theirs ?? 'ignore', 'pipe'],
       env: HOST_ENVIRONMENT,
       cwd: '/',

@@ -40,6 +40,14 @@ export async function living(pids: readonly number[]): Promise<number[]> {
   return pids.filter((_, index) => !hasEnded(states[index]));
 }
 
+export function exists(pid: number): boolean {
+  try {
+    return process.kill(pid, 0);
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === 'EPERM';
+  }
+}
+
 /** SIGKILL; a process that is gone is a success. */
 export function kill(pid: number): void {
   try {

@@ -117,9 +117,7 @@ export class BubblewrapProvider implements Provider {
 
   removeSnapshot(snapshot: ProviderSnapshot, options?: OperationOptions): Promise<void> {
     return within('Removing the snapshot', options, CREATE_TIMEOUT_MS, async () => {
-      const workshop = await this.ready();
-      workshop.forgetScripts(snapshot.ref);
-      await workshop.snapshots.remove(snapshot);
+      await (await this.ready()).snapshots.remove(snapshot);
     });
   }
 

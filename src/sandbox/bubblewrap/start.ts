@@ -4,8 +4,9 @@ import type { Ability } from './ability.js';
 import type { Group } from './cgroups.js';
 import { startFailure } from './failures.js';
 import { Gate } from './gate.js';
-import { HOST_ENVIRONMENT, type Target } from './joined.js';
-import { launchArguments, rlimits, type Launch } from './launch.js';
+import { HOST_ENVIRONMENT } from './host.js';
+import type { Target } from './joined.js';
+import { launchSteps, limitLines, type Launch } from './launch.js';
 import { CommandOutput, type OutputPipe } from './outputPipe.js';
 import { kill, withWord } from './processes.js';
 import { exports, quote } from './shell.js';
@@ -25,14 +26,13 @@ export interface Started {
 }
 
 export interface StartParts {
+  readonly stateDir: string;
   readonly ability: Ability;
   readonly starter: Starter;
   readonly slot: Slot;
   readonly group: Group;
   readonly id: string;
   readonly launch: Launch;
-  /** File of the launch script. */
-  readonly script: string;
   readonly env: Readonly<Record<string, string>>;
   readonly workdir: string | undefined;
 }
@@ -57,7 +57,7 @@ export async function start(parts: StartParts, signal: AbortSignal): Promise<Sta
   slot.stderr.serve(complaints);
   let settled = (): void => undefined;
   const failed = new Promise<never>((_, reject) => {
-    settled = parts.starter.start(launchArguments(ability, launch, parts.script, id), slot, reject);
+    settled = parts.starter.start(id, slot, launchSteps(parts.stateDir, ability, launch, id), reject);
     void gate.closed.then(() => slot.stderr.finish(() => undefined).then(() => startFailure(said)).then(reject));
     const onAbort = (): void => reject(signal.reason);
     if (signal.aborted) onAbort();
@@ -67,7 +67,7 @@ export async function start(parts: StartParts, signal: AbortSignal): Promise<Sta
   try {
     const [oomKills] = await Promise.race([Promise.all([group.oomKills(), gate.run(surroundings)]), failed]);
     slot.stderr.cut();
-    const target: Target = { ability, launcher: gate.launcher!, gate: gate.pid!, build: launch.build, procs: group.procs, rlimits: rlimits(ability, launch.limits) };
+    const target: Target = { ability, launcher: gate.launcher!, gate: gate.pid!, build: launch.build, procs: group.procs, limitLines: limitLines(ability, launch.limits) };
     return { gate, stdout: slot.stdout, stderr: slot.stderr, target, surroundings, oomKills, ended: gate.closed };
   } catch (error) {
     discard(slot);

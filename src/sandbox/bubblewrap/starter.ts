@@ -1,61 +1,60 @@
 /**
  * A small process that starts sandboxes for us. Starting one from here would copy this whole process for a moment and stop it until the child
- * runs, which costs more than the sandbox does; this one is a shell of a few megabytes. What it starts is its child and ends with it, and it
- * ends with us: its program comes from us, and ends when we do.
+ * runs, which costs more than the sandbox does. What it starts is its child and ends with it, and it ends with us: its work comes from us.
  */
-import { spawn, type ChildProcess } from 'node:child_process';
+import { spawn, type ChildProcessByStdio } from 'node:child_process';
+import type { Socket } from 'node:net';
+import { createInterface } from 'node:readline';
+import type { Readable, Writable } from 'node:stream';
 import { LimitExceeded } from '../errors.js';
-import { HOST_ENVIRONMENT } from './joined.js';
-import { closeAbove, quote } from './shell.js';
+import { HOST_ENVIRONMENT } from './host.js';
 import type { Slot } from './slots.js';
+import { record, starterArguments, type Step } from './starterProgram.js';
 
 export class Starter {
-  private child: ChildProcess | undefined;
-  private readonly waiting = new Set<(error: Error) => void>();
+  private child: ChildProcessByStdio<Writable, Readable, Readable> | undefined;
+  /** What to tell of a start that is found to have failed before it could say so itself, by name. */
+  private readonly waiting = new Map<string, (error: Error) => void>();
 
   constructor(
-    private readonly bash: string,
+    private readonly perl: string,
     private readonly log: (message: string) => void,
   ) {}
 
-  /** Starts a program with a slot's pipes. Calls `onFailure` if it finds out that it cannot, until what it gave back is called. */
-  start(words: readonly string[], { names }: Slot, onFailure: (error: Error) => void): () => void {
-    this.waiting.add(onFailure);
-    const redirections = `<${quote(names.program)} >${quote(names.stdout)} 2>${quote(names.stderr)} 3>${quote(names.report)}`;
-    // With the opening of the pipes in the child: it waits for us.
-    this.running().stdin!.write(`${words.map(quote).join(' ')} ${redirections} & disown\n`);
-    return () => this.waiting.delete(onFailure);
+  /** Does steps in a child, with a slot's pipes. Calls `onFailure` if there is no child, until what it gave back is called. */
+  start(name: string, { names }: Slot, steps: readonly Step[], onFailure: (error: Error) => void): () => void {
+    this.waiting.set(name, onFailure);
+    this.running().stdin.write(record(name, [names.program, names.stdout, names.stderr, names.report], steps));
+    return () => this.waiting.delete(name);
   }
 
   close(): void {
-    this.child?.stdin!.end();
+    this.child?.stdin.end();
     this.child = undefined;
   }
 
-  private running(): ChildProcess {
+  private running(): ChildProcessByStdio<Writable, Readable, Readable> {
     if (this.child) return this.child;
-    const child = spawn(this.bash, ['--norc', '--noprofile'], { stdio: ['pipe', 'ignore', 'pipe'], env: HOST_ENVIRONMENT, cwd: '/', detached: true });
+    // Apart from our terminal's group: Ctrl-C is for us, and we end sandboxes in good order.
+    const child = spawn(this.perl, starterArguments('serve'), { stdio: ['pipe', 'pipe', 'pipe'], env: HOST_ENVIRONMENT, cwd: '/', detached: true });
     this.child = child;
     child.stdin.on('error', () => undefined);
-    child.stderr.setEncoding('utf8').on('data', (text: string) => {
-      this.log(`bubblewrap: ${text.trim()}`);
-      if (/fork|memory|resource/i.test(text)) this.fail(new LimitExceeded(`the machine has no more room for processes: ${text.trim()}`));
-    });
+    child.stderr.setEncoding('utf8').on('data', (text: string) => this.log(`bubblewrap: ${text.trim()}`));
+    createInterface(child.stdout).on('line', (line) => this.heard(line));
     const gone = (): void => {
       if (this.child === child) this.child = undefined;
-      this.fail(new LimitExceeded('the process that starts sandboxes has ended'));
+      for (const onFailure of this.waiting.values()) onFailure(new LimitExceeded('the process that starts sandboxes has ended'));
+      this.waiting.clear();
     };
     child.once('error', gone).once('exit', gone);
-    // Neither keeps this process from ending.
+    // None of it keeps this process from ending.
     child.unref();
-    for (const stream of [child.stdin, child.stderr]) (stream as unknown as { unref(): void }).unref();
-    // With job control, so that what runs in the background does not ignore interrupts.
-    child.stdin.write(`${closeAbove(2)}\nset -m\n`);
+    for (const stream of [child.stdin, child.stdout, child.stderr]) (stream as Socket).unref();
     return child;
   }
 
-  private fail(error: Error): void {
-    for (const onFailure of this.waiting) onFailure(error);
-    this.waiting.clear();
+  private heard(line: string): void {
+    const [, name, why] = /^failed (\S+) (.*)$/.exec(line) ?? [];
+    if (name !== undefined) this.waiting.get(name)?.(new LimitExceeded(`the machine has no more room for processes: ${why}`));
   }
 }

@@ -1,6 +1,6 @@
 /** What sandboxes are made with, set up once for a machine as it is found, and the making itself. */
 import { randomBytes } from 'node:crypto';
-import { mkdir, readdir, writeFile } from 'node:fs/promises';
+import { mkdir, readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import { ProviderUnavailable } from '../errors.js';
@@ -10,7 +10,7 @@ import { findAbility, type Ability } from './ability.js';
 import { removeTree } from './disk.js';
 import { Fifos } from './fifos.js';
 import { resolvConf } from './host.js';
-import { launchKey, launchScript, mountTable, type Launch } from './launch.js';
+import type { Launch } from './launch.js';
 import { isId, type Ledger } from './ledger.js';
 import { limitsOf } from './limits.js';
 import { withWord } from './processes.js';
@@ -21,6 +21,9 @@ import { Snapshots, type Source } from './snapshots.js';
 import { start } from './start.js';
 import { Starter } from './starter.js';
 
+/** A sandbox's own alarm comes later than ours, which ends it in good order. */
+const GRACE_SECONDS = 10;
+
 export class Workshop {
   readonly roots: Roots;
   readonly snapshots: Snapshots;
@@ -28,8 +31,6 @@ export class Workshop {
   private readonly fifos: Fifos;
   private readonly slots: Slots;
   private readonly starter: Starter;
-  /** Files of launch scripts, by snapshot and by what is asked for. */
-  private readonly scripts = new Map<string, Map<string, Promise<string>>>();
   /** Sandboxes that have not been taken back yet. */
   private count = 0;
   private whenIdle: (() => void) | undefined;
@@ -48,7 +49,7 @@ export class Workshop {
     this.snapshots = new Snapshots(join(stateDir, 'snapshots'), ability.host);
     this.fifos = new Fifos(join(folder, 'pipes'), ability.host.mkfifo);
     this.slots = new Slots(this.fifos);
-    this.starter = new Starter(ability.host.bash, log);
+    this.starter = new Starter(ability.host.perl, log);
   }
 
   /**
@@ -86,8 +87,8 @@ export class Workshop {
     try {
       const [group, slot] = await Promise.all([ability.cgroups.acquire(limits), slots.acquire(), this.ledger.add(entry), work === undefined ? undefined : mkdir(work, { recursive: true })]);
       undo.push(() => ability.cgroups.release(group));
-      const launch: Launch = { source, limits, network: spec.network, work, build, procs: group.procs, resolvConf: spec.network === 'full' ? await resolvConf() : undefined };
-      const started = await start({ ability, starter, slot, group, id, launch, script: await this.script(launch), env: spec.env, workdir: spec.workdir }, signal);
+      const launch: Launch = { source, limits, network: spec.network, work, build, lifetimeSeconds: Math.ceil(spec.lifetimeMs / 1000) + GRACE_SECONDS, procs: group.procs, resolvConf: spec.network === 'full' ? await resolvConf() : undefined };
+      const started = await start({ stateDir: this.context.stateDir, ability, starter, slot, group, id, launch, env: spec.env, workdir: spec.workdir }, signal);
       undo.push(() => slots.release(slot));
       const info: SandboxInfo = { ...entry, provider: 'bubblewrap', state: 'running' };
       const sandbox = new BubblewrapSandbox({ id, info, stateDir: this.context.stateDir, launch, started, fifos, group, snapshots, lifetimeMs: spec.lifetimeMs, takeBack });
@@ -108,10 +109,6 @@ export class Workshop {
     await this.ledger.remove(id);
   }
 
-  forgetScripts(snapshot: string): void {
-    this.scripts.delete(snapshot);
-  }
-
   /** Takes everything down when the last sandbox has ended: they end with the process that started them. */
   close(): Promise<void> {
     return (this.closing ??= this.takeDown());
@@ -124,23 +121,6 @@ export class Workshop {
     await this.ability.cgroups.close();
     await this.fifos.close();
     await removeTree(this.folder, this.ability.host.chmod);
-  }
-
-  private script(launch: Launch): Promise<string> {
-    const { folder: snapshot, root } = launch.source;
-    const from = snapshot?.split('/').at(-1) ?? root.name;
-    let scripts = this.scripts.get(from);
-    if (!scripts) this.scripts.set(from, (scripts = new Map<string, Promise<string>>()));
-    const key = launchKey(launch);
-    let script = scripts.get(key);
-    if (!script) {
-      const file = join(this.folder, `${from}-${scripts.size}`);
-      script = writeFile(`${file}.mounts`, mountTable(this.context.stateDir, this.ability, launch.source))
-        .then(() => writeFile(`${file}.sh`, launchScript(this.context.stateDir, this.ability, launch, `${file}.mounts`)))
-        .then(() => `${file}.sh`);
-      scripts.set(key, script);
-    }
-    return script;
   }
 }
 
