@@ -1,7 +1,8 @@
 /** The run of 512 hello episodes, and one restore, against the same bubblewrap command started bare. */
-import { readFile, readdir, writeFile } from 'node:fs/promises';
+import { readFile, readdir, readlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Engine } from '../src/engine/engine.js';
+import type { Sandbox } from '../src/sandbox/provider.js';
 import { loadTemplate } from '../src/template/load.js';
 import { bareLoop, execute, ms, sideBySide, timed, type Figure } from './measure.js';
 
@@ -19,38 +20,61 @@ export function runHello(engine: Engine, provider: string, seeds: number, atOnce
   });
 }
 
+const quote = (word: string): string => `'${word.replaceAll("'", `'\\''`)}'`;
+
 /**
- * The provider's own launch script, which mounts the same overlays and starts bubblewrap with the same words, but for its end: where ours waits
- * for a command, this one is the command. Its one argument is the seed.
+ * The same sandbox as a person would start it: read off a live one, the words of its bubblewrap and the mounts beneath it; but where ours waits for
+ * a command, this one is the command. The script's one argument is the seed.
  */
-async function bareScript(root: string): Promise<string> {
-  const folder = join(root, '.rlenv', 'snapshots', 'bubblewrap');
+async function bareScript(engine: Engine, root: string): Promise<string> {
   const { run } = (await loadTemplate(HELLO)).episode;
-  for (const name of await readdir(folder, { recursive: true })) {
-    if (!name.endsWith('.sh')) continue;
-    const script = await readFile(join(folder, name), 'utf8');
-    // Not the one of the health check, which has no snapshot, nor the build's, which writes to a folder.
-    const mounts = await readFile(join(folder, name.replace(/sh$/, 'mounts')), 'utf8');
-    if (!mounts.includes('../snapshots/') || !script.includes('-t tmpfs')) continue;
-    const body = `'RL_SEED=$1\n${run!.replaceAll("'", `'\\''`)}'`;
-    const bare = script
-      .replace(/^echo up .*$/m, '')
-      .replace(/^id=\$1 work=\$2$/m, 'seed=$1')
-      .replace(/^shift 2$/m, 'set --')
-      .replace(/ -s "\$id" 4>&3$/m, ` -c ${body} sh "$seed" 4> /dev/null`);
-    if (bare === script || !bare.includes('"$seed"')) throw new Error('the launch script has changed: the bare loop must follow it');
-    const file = join(root, 'bare.sh');
-    await writeFile(file, bare);
-    return file;
+  const sandbox = await restore(engine);
+  try {
+    for (const pid of (await readdir('/proc')).filter((name) => /^\d+$/.test(name))) {
+      const words = (await readFile(`/proc/${pid}/cmdline`, 'utf8').catch(() => '')).split('\0').slice(0, -1);
+      if (!words[0]?.endsWith('bwrap') || !words.includes(sandbox.id)) continue;
+      const end = words.indexOf('--');
+      const bwrap = words.slice(0, end).filter((word, index) => !/^--(info|json-status)-fd$/.test(word) && !/^--(info|json-status)-fd$/.test(words[index - 1] ?? ''));
+      const mounts = parseMounts(await readFile(`/proc/${pid}/mountinfo`, 'utf8'), await readlink(`/proc/${pid}/cwd`));
+      const body = `RL_SEED=$1\n${run!}`;
+      const file = join(root, 'bare.sh');
+      await writeFile(file, [...mounts, `exec ${[...bwrap, '--', ...words.slice(end + 1, words.indexOf('-s')), '-c', body, 'sh'].map(quote).join(' ')} "$1" < /dev/null`].join(' &&\n') + '\n');
+      return file;
+    }
+    throw new Error('the live sandbox has no bubblewrap process');
+  } finally {
+    await sandbox.terminate();
   }
-  throw new Error('the provider left no launch script');
+}
+
+/** Lines of shell that make the private mounts of a sandbox again. */
+function parseMounts(mountinfo: string, folder: string): string[] {
+  const lines = mountinfo.trim().split('\n').map((line) => line.split(' ')).filter((fields) => fields[4]!.startsWith(`${folder}/`));
+  return [
+    `cd ${quote(folder)}`,
+    ...lines.flatMap((fields) => {
+      const [type, , options] = fields.slice(fields.indexOf('-') + 1);
+      const target = quote(fields[4]!);
+      if (type === 'tmpfs') return [`mount -t tmpfs -o ${options!.split(',').filter((each) => /^(size|mode|nr_inodes)=/.test(each)).join(',')} tmpfs ${target}`, 'mkdir -p fs/shm'];
+      const kept = options!.split(',').filter((each) => /^(lowerdir|upperdir|workdir)=|^userxattr$/.test(each));
+      const folders = kept.filter((each) => /^(upper|work)dir=/.test(each)).map((each) => quote(each.slice(each.indexOf('=') + 1)));
+      return [`mkdir -p ${folders.join(' ')}`, `mount -t overlay -o ${quote(kept.join(','))} overlay ${target}`];
+    }),
+  ];
+}
+
+async function restore(engine: Engine): Promise<Sandbox> {
+  const provider = await engine.providers.get('bubblewrap');
+  const snapshot = (await engine.snapshots.list())[0]!;
+  const labels = { owner: engine.owner, expires: Date.now() + 60_000 };
+  return provider.restore(snapshot, { labels, resources: {}, env: {}, network: 'none', lifetimeMs: 60_000 });
 }
 
 export async function bubblewrap(root: string): Promise<Figure[]> {
   const engine = await Engine.open({ root });
   try {
     await runHello(engine, 'bubblewrap', AT_ONCE, AT_ONCE);
-    const script = await bareScript(root);
+    const script = await bareScript(engine, root);
     const words = ['unshare', ...(process.getuid?.() === 0 ? [] : ['--user', '--map-root-user']), '--mount', '--propagation', 'private', 'sh', script];
     const loop = await sideBySide(
       ROUNDS,
@@ -73,11 +97,8 @@ export async function bubblewrap(root: string): Promise<Figure[]> {
 
 /** From asking for a sandbox to the first byte that a command in it prints. */
 async function firstOutput(engine: Engine): Promise<number> {
-  const provider = await engine.providers.get('bubblewrap');
-  const snapshot = (await engine.snapshots.list())[0]!;
-  const labels = { owner: engine.owner, expires: Date.now() + 60_000 };
   const start = performance.now();
-  const sandbox = await provider.restore(snapshot, { labels, resources: {}, env: {}, network: 'none', lifetimeMs: 60_000 });
+  const sandbox = await restore(engine);
   const child = sandbox.exec(['sh', '-c', 'echo 1'], { timeoutMs: 30_000 });
   const first = await new Promise<number>((resolve) => child.stdout.once('data', () => resolve(performance.now() - start)));
   child.stdout.resume();
