@@ -5,12 +5,13 @@ import { mkdir, open, readdir, readFile, rm } from 'node:fs/promises';
 import { connect } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
+import { run } from '../lib/command.mjs';
 
 /** Where an engine with that data folder has its socket: under /run, since a socket's path may have 107 bytes at most. */
 export function engineAt(dataRoot) {
-  const run = `/run/rl-sandboxes-${createHash('sha256').update(dataRoot).digest('hex').slice(0, 8)}`;
-  const socket = join(run, 'docker.sock');
-  return { dataRoot, run, socket, host: `unix://${socket}`, pidFile: join(run, 'docker.pid'), log: join(dataRoot, 'dockerd.log') };
+  const folder = `/run/rl-sandboxes-${createHash('sha256').update(dataRoot).digest('hex').slice(0, 8)}`;
+  const socket = join(folder, 'docker.sock');
+  return { dataRoot, run: folder, socket, host: `unix://${socket}`, pidFile: join(folder, 'docker.pid'), log: join(dataRoot, 'dockerd.log') };
 }
 
 /** Whether something accepts connections there. */
@@ -28,10 +29,11 @@ export function answers(socket, timeoutMs = 2000) {
 }
 
 /**
- * Starts dockerd detached from this process and waits until it answers; one that still runs from earlier is used as it is.
- * Throws with the tail of its log if it does not come up within `timeoutMs`.
+ * Starts dockerd detached from this process and waits until it answers; one that still runs from earlier is used as it is. `apart` gives it network
+ * interfaces and mounts of its own, so that it does not touch those of an engine beside it. Throws with the tail of its log if it does not come up
+ * within `timeoutMs`.
  */
-export async function startEngine(dataRoot, { args = [], timeoutMs = 60_000 } = {}) {
+export async function startEngine(dataRoot, { args = [], apart = false, timeoutMs = 60_000 } = {}) {
   const engine = engineAt(dataRoot);
   const stop = () => stopEngine(engine);
   if (await answers(engine.socket)) return { ...engine, stop };
@@ -40,11 +42,9 @@ export async function startEngine(dataRoot, { args = [], timeoutMs = 60_000 } = 
   await mkdir(dataRoot, { recursive: true });
   await mkdir(engine.run, { recursive: true, mode: 0o700 });
   const log = await open(engine.log, 'w');
-  const child = spawn(
-    'dockerd',
-    ['--data-root', dataRoot, '--exec-root', join(engine.run, 'exec'), '--pidfile', engine.pidFile, '--host', engine.host, '--experimental', ...args],
-    { detached: true, stdio: ['ignore', log.fd, log.fd] },
-  );
+  const dockerd = ['dockerd', '--data-root', dataRoot, '--exec-root', join(engine.run, 'exec'), '--pidfile', engine.pidFile, '--host', engine.host, '--experimental', ...args];
+  const [program, ...rest] = apart ? ['unshare', '--net', '--mount', ...dockerd] : dockerd;
+  const child = spawn(program, rest, { detached: true, stdio: ['ignore', log.fd, log.fd] });
   let failure;
   child.on('error', (error) => (failure = error.message));
   child.on('exit', (code, signal) => (failure = `dockerd ended with ${signal ?? `exit code ${code}`}`));
@@ -81,7 +81,15 @@ export async function stopEngine(engine) {
       }
     }
   }
+  for (const path of await mountsBelow(engine.dataRoot, engine.run)) await run('umount', ['--lazy', path], { allowFailure: true });
   await rm(engine.run, { recursive: true, force: true }).catch(() => undefined);
+}
+
+/** Mount points in or below folders, the innermost first. */
+async function mountsBelow(...folders) {
+  const lines = (await readFile('/proc/self/mountinfo', 'utf8')).split('\n');
+  const paths = lines.map((line) => line.split(' ')[4] ?? '').filter((path) => folders.some((folder) => `${path}/`.startsWith(`${folder}/`)));
+  return paths.reverse();
 }
 
 const commandLine = (pid) => readFile(`/proc/${pid}/cmdline`, 'utf8').catch(() => '');

@@ -22,7 +22,7 @@ const SETUP_CAPABILITIES = ['CHOWN', 'DAC_OVERRIDE', 'FOWNER', 'FSETID', 'SETUID
 const CREATE_TIMEOUT_MS = 120_000;
 const REMOVE_TIMEOUT_MS = 60_000;
 /** How long a creation that was given up is waited for, so that what it made can be removed. */
-const SETTLE_TIMEOUT_MS = 15_000;
+const SETTLE_TIMEOUT_MS = 5000;
 
 export interface HostTraits {
   readonly cpus: number;
@@ -109,15 +109,12 @@ export async function startContainer(engine: Engine, options: Docker.ContainerCr
   }
 }
 
-/** Removes what a creation that failed has made or will make. */
+/** Removes what a creation that failed has made or will make: also one whose connection broke may have been heard. */
 async function discard(engine: Engine, name: string, creation: Promise<Docker.Container>): Promise<void> {
   const remove = (): Promise<void> => removeContainer(engine, name).catch(() => undefined);
-  const made = await within('Waiting for a creation', undefined, SETTLE_TIMEOUT_MS, () => creation).then(
-    () => true,
-    // It never came to be, or is still under way; then its container goes as soon as it is there.
-    () => false,
-  );
-  if (!made) void creation.then(remove, () => undefined);
+  const settled = creation.then(() => undefined, () => undefined);
+  const late = await within('Waiting for a creation', undefined, SETTLE_TIMEOUT_MS, () => settled).then(() => false, () => true);
+  if (late) void settled.then(remove);
   else await remove();
 }
 

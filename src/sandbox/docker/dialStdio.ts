@@ -30,16 +30,17 @@ export function sshArguments({ host, port, user, remoteSocket }: Extract<Transpo
 /** A program's input and output as a socket, with as much of a socket's ways as an HTTP agent asks for. */
 class DialStdio extends Duplex {
   private complaint = '';
+  private writing = false;
 
   constructor(private readonly child: ChildProcessWithoutNullStreams) {
     super();
     child.stdout.on('data', (chunk: Buffer) => this.push(chunk) || child.stdout.pause());
-    child.stdout.on('end', () => this.push(null));
     child.stderr.on('data', (chunk: Buffer) => (this.complaint = (this.complaint + chunk.toString()).slice(-500)));
     child.stdin.on('error', () => undefined);
     child.on('error', (error) => this.destroy(error));
     child.on('close', (code) => {
-      if (code) this.destroy(Object.assign(new Error(`ssh ended with exit code ${code}: ${this.complaint.trim()}`), { code: 'ECONNREFUSED' }));
+      if (code === 0 && !this.writing) this.push(null);
+      else this.destroy(Object.assign(new Error(`ssh ended with exit code ${code}: ${this.complaint.trim()}`), { code: 'ECONNREFUSED' }));
     });
   }
 
@@ -48,7 +49,13 @@ class DialStdio extends Duplex {
   }
 
   override _write(chunk: Buffer, _encoding: BufferEncoding, done: (error?: Error | null) => void): void {
-    this.child.stdin.write(chunk, done);
+    this.writing = true;
+    this.child.stdin.write(chunk, (error) => {
+      // Why it took no more is what it says at its end.
+      if (error) return;
+      this.writing = false;
+      done();
+    });
   }
 
   override _final(done: () => void): void {

@@ -60,7 +60,8 @@ export class Engine {
     await connection?.then(({ close }) => close(), () => undefined);
   }
 
-  private forget(connection: Promise<Connected>): void {
+  /** Has the next call search again. What is under way on a connection goes on: a creation must be heard of, to be undone. */
+  forget(connection = this.connection): void {
     if (this.connection === connection) this.connection = undefined;
   }
 

@@ -43,7 +43,7 @@ export async function checkEngine(engine: Engine, options?: OperationOptions): P
     });
   } catch (error) {
     options?.signal?.throwIfAborted();
-    await engine.close();
+    engine.forget();
     return failure(error as Error, connected?.endpoint);
   }
 }
@@ -84,7 +84,7 @@ export function describe(endpoint: Endpoint, version: Docker.DockerVersion, info
   return {
     ok: true,
     summary,
-    limits: { cpu: limit(info.CpuCfsQuota), memory: limit(info.MemoryLimit), pids: limit(info.PidsLimit), disk: quota ? 'cgroup' : 'rlimit' },
+    limits: { cpu: limit(info.CpuCfsQuota), memory: limit(info.MemoryLimit), pids: limit(info.PidsLimit), disk: quota ? 'filesystem' : 'rlimit' },
     details: {
       endpoint: `${endpoint.url}, chosen by ${endpoint.why}`,
       engine: `${product} ${version.Version}, API ${version.ApiVersion}, ${info.OperatingSystem ?? version.Os}${rootless ? ', rootless' : ''}`,

@@ -13,6 +13,8 @@ import { progressEvents, progressText, Tail } from './progress.js';
 /** What a template without an image starts from. */
 export const DEFAULT_IMAGE = 'debian:bookworm-slim';
 
+/** Every reference is made of these; the engine says what else is wrong with one. */
+const REFERENCE = /^[A-Za-z0-9._/:@-]+$/;
 const BUILD_TIMEOUT_MS = 3_600_000;
 
 /** Id of the image (`sha256:...`), which changes with its content. An image that the engine has is used without asking a registry. */
@@ -20,6 +22,7 @@ export function resolveImage(engine: Engine, { image, dockerfile }: BaseImage, o
   if (image !== undefined && /^[./]/.test(image)) throw new Unsupported(`a root folder (${image}) cannot be used with Docker; name an image, or use bubblewrap`);
   if (dockerfile) return buildImage(engine, dockerfile, options);
   const reference = image ?? DEFAULT_IMAGE;
+  if (!REFERENCE.test(reference)) throw new BuildFailed(`"${reference}" is no name of an image`);
   return engine.call(`Getting the image ${reference}`, options, BUILD_TIMEOUT_MS, async (docker, signal) => {
     const local = await localId(docker, reference);
     if (local !== undefined) return local;
@@ -80,7 +83,6 @@ async function buildImage(engine: Engine, dockerfile: { readonly file: string; r
         t: tag,
         rm: true,
         forcerm: true,
-        labels: { 'rl-sandboxes.build': '1' },
         registryconfig,
         abortSignal: signal,
       } as Docker.ImageBuildOptions)) as Readable;

@@ -36,6 +36,8 @@ interface Running {
 }
 
 export class Processes {
+  /** `ending` by us; `over` because the connection to it is. */
+  private ending = false;
   private over = false;
   private readonly endsAt: number;
   /** Cookies of the commands since everything was killed last. Where there is only one, killing it is killing all. */
@@ -65,7 +67,7 @@ export class Processes {
   }
 
   async killAll(options?: OperationOptions): Promise<void> {
-    if (this.over) throw new SandboxLost('the sandbox has ended');
+    if (this.ending || this.over) await this.gone();
     // Nothing has ever run.
     if (this.gate.state === 'open') return;
     await this.engine.call('Killing what runs in the sandbox', options, KILL_TIMEOUT_MS, (_, signal) => this.killEverything(signal));
@@ -73,7 +75,7 @@ export class Processes {
 
   /** From now on commands are lost. */
   end(): void {
-    this.over = true;
+    this.ending = true;
   }
 
   disconnect(): void {
@@ -82,7 +84,7 @@ export class Processes {
 
   private async run(argv: readonly string[], options: ExecOptions, output: CommandOutput): Promise<ExitStatus> {
     options.signal?.throwIfAborted();
-    if (this.over) throw new SandboxLost('the sandbox has ended');
+    if (this.ending || this.over) await this.gone();
     if (argv.length === 0) throw new Unsupported('there is no command to run');
     const command = { argv, env: { ...this.spec.env, ...options.env }, cwd: options.cwd, stdin: options.stdin !== undefined, cookie: newNonce() };
     const interruption = new Interruption(options, this.endsAt + LIFE_GRACE_MS);
@@ -150,21 +152,31 @@ export class Processes {
   /** A connection ended and the command did not say how: its shell was killed, or the sandbox is gone, or the engine. */
   private async codeWithoutReport(running: Running, restarts: number): Promise<number> {
     if (this.restarts !== restarts) return KILLED;
-    if (this.over) throw new SandboxLost('the sandbox was ended while a command ran');
-    const code = await this.engine.call('Asking for the end of a command', undefined, INSPECT_TIMEOUT_MS, async (_, signal) => {
-      const { State } = await this.container.inspect({ abortSignal: signal });
-      return State.Running ? running.exitCode() : undefined;
-    });
+    const code = await this.ifThere(() => running.exitCode());
     if (this.restarts !== restarts) return KILLED;
-    if (code === undefined) throw new SandboxLost('the sandbox ended while a command ran');
-    return code;
+    return code ?? this.gone();
+  }
+
+  /** Always rejects: with `ProviderUnavailable` if the engine does not answer, else with `SandboxLost`. */
+  private async gone(): Promise<never> {
+    await this.ifThere(() => Promise.resolve(undefined));
+    throw new SandboxLost(this.ending ? 'the sandbox was terminated' : 'the sandbox has ended, or the connection to it has');
+  }
+
+  /** What `ask` gives if the container runs. Rejects as the engine's answers have it. */
+  private ifThere<T>(ask: () => Promise<T>): Promise<T | undefined> {
+    if (this.ending) return Promise.resolve(undefined);
+    return this.engine.call('Looking for the sandbox', undefined, INSPECT_TIMEOUT_MS, async (_, signal) => {
+      const { State } = await this.container.inspect({ abortSignal: signal });
+      return State.Running ? ask() : undefined;
+    });
   }
 
   /** Kills a command with all that it started, daemons too, and waits until it is over. */
   private async kill(cookie: string, output: CommandOutput, closed: Promise<void>): Promise<void> {
     // What is under way has to be read, or the processes could not end.
     output.release();
-    if (this.over) return;
+    if (this.ending || this.over) return;
     await this.engine.call('Killing a command', undefined, KILL_TIMEOUT_MS, async (_, signal) => {
       // Everything was killed since it began, and it with it.
       if (!this.started.has(cookie)) return;
