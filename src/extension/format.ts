@@ -12,13 +12,13 @@ export function oneLine(text: string, limit = 160): string {
   return points.length > limit ? `${points.slice(0, limit - 1).join('')}…` : line;
 }
 
-/** Three decimals, four significant digits below 0.1, plain notation up to a million. */
+/** Three decimals, four below 0.01, plain notation up to a million. */
 export function formatReward(value: number | null): string {
   if (value === null || !Number.isFinite(value)) return NONE;
   if (value === 0) return '0';
   const size = Math.abs(value);
   if (size >= 1e6 || size < 1e-4) return value.toExponential(2);
-  return size < 0.1 ? String(Number(value.toPrecision(2))) : value.toFixed(3);
+  return value.toFixed(size < 0.01 ? 4 : 3);
 }
 
 /** `0.497 ± 0.013`, the mean and half the width of its 95 % interval. */

@@ -94,7 +94,7 @@ function snapshotNode(ref: TemplateRef, snapshot: SnapshotRecord, current: boole
   return {
     id: `snapshot:${ref.file}:${snapshot.id}`,
     label,
-    description: [snapshot.provider, size, formatAgo(snapshot.createdAt, now), currency].filter(Boolean).join('  ·  '),
+    description: [currency, snapshot.provider, size, formatAgo(snapshot.createdAt, now)].filter(Boolean).join('  ·  '),
     spoken: [l10n.t('{0} snapshot {1}, {2}', kind, label, size), currency].filter(Boolean).join(', '),
     tooltip: () =>
       [

@@ -54,7 +54,7 @@ describe('template items', () => {
     const old = snapshot({ id: 'old', digest: 'sha256:1234567890', createdAt: NOW - 7_200_000 });
     const [first, second] = snapshotNodes({ ref, status: status({ snapshots: [snapshot(), old] }) }, NOW);
     assert.equal(first!.label, '8f31c2a');
-    assert.equal(first!.description, 'bubblewrap  ·  12 MB  ·  2 min ago  ·  current');
+    assert.equal(first!.description, 'current  ·  bubblewrap  ·  12 MB  ·  2 min ago');
     assert.doesNotMatch(second!.description!, /current/);
     assert.deepEqual(second!.snapshot, { root: ROOT, id: 'old', name: '1234567' });
     assert.match(second!.tooltip!(), /Runs do not use it/);

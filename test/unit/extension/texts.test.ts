@@ -23,7 +23,7 @@ describe('figures', () => {
   });
 
   it('shows rewards in as many digits as they have something to say', () => {
-    assert.deepEqual([0.49712, 1, -0.5, 0.00071, 123456.789, 1e-7, 5e9].map(formatReward), ['0.497', '1.000', '-0.500', '0.00071', '123456.789', '1.00e-7', '5.00e+9']);
+    assert.deepEqual([0.49712, 1, -0.5, 0.0123, 0.00071, 123456.789, 1e-7, 5e9].map(formatReward), ['0.497', '1.000', '-0.500', '0.012', '0.0007', '123456.789', '1.00e-7', '5.00e+9']);
     assert.equal(formatMean(0.5, null), '0.500');
   });
 
