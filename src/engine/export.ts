@@ -7,7 +7,9 @@ import type { EpisodeRecord } from '../store/records.js';
 
 export type ExportFormat = 'jsonl' | 'csv';
 
-const COLUMNS: readonly [string, (record: EpisodeRecord) => unknown][] = [
+type Cell = string | number | null | undefined;
+
+const COLUMNS: readonly [string, (record: EpisodeRecord) => Cell][] = [
   ['episode', (record) => record.episode],
   ['seed', (record) => record.seed],
   ['sample', (record) => record.sample],
@@ -47,9 +49,9 @@ async function write(output: Writable, lines: string[]): Promise<void> {
 }
 
 /** RFC 4180; a text that a spreadsheet would take for a formula gets a quote in front, since it may come from a sandbox. */
-function csvCell(value: unknown): string {
+function csvCell(value: Cell): string {
   if (value === undefined || value === null) return '';
   if (typeof value === 'number') return String(value);
-  const text = String(value).replace(/^(?=[=+\-@\t\r])/, "'");
+  const text = value.replace(/^(?=[=+\-@\t\r])/, "'");
   return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
 }
