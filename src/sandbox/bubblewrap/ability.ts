@@ -1,5 +1,5 @@
 /** What this machine lets this user do, found out by doing it. */
-import { mkdir } from 'node:fs/promises';
+import { mkdir, readFile } from 'node:fs/promises';
 import { release } from 'node:os';
 import { join } from 'node:path';
 import { runCommand, type CommandResult } from '../command.js';
@@ -38,8 +38,7 @@ export async function findAbility(stateDir: string, owner: string, signal?: Abor
   const mnt = mountFolder(stateDir);
   for (const folder of ['fs', 'root']) await mkdir(join(mnt, folder), { recursive: true });
   const tools = await prepareTools(stateDir, host, signal);
-  const root = process.getuid?.() === 0;
-  const privileged = root && (await attempt(host, [separate(true), ['tmpfs', mnt, 'mode=755'], ['exec', host.sh, '-c', ':']], signal)).code === 0;
+  const privileged = (await isRootOfMachine()) && (await attempt(host, [separate(true), ['tmpfs', mnt, 'mode=755'], ['exec', host.sh, '-c', ':']], signal)).code === 0;
   const { code, stderr } = await attempt(host, [separate(privileged), ['exec', host.sh, '-c', ':']], signal);
   if (code !== 0) throw new ProviderUnavailable(`namespaces cannot be made here: ${stderr.trim()}`, await namespaceHint());
   const marks: Marks = privileged ? 'trusted' : 'user';
@@ -47,6 +46,11 @@ export async function findAbility(stateDir: string, owner: string, signal?: Abor
   const [memoryDisk, folderDisk] = [await holdsOverlay(probing, mnt, undefined, signal), await holdsOverlay(probing, mnt, join(stateDir, 'work', `probe-${process.pid}`), signal)];
   if (!memoryDisk && !folderDisk) throw new ProviderUnavailable('overlay file systems cannot be mounted here', 'an overlay needs Linux 5.11 or later, and the folder of state on a local file system (ext4, xfs, btrfs)');
   return { ...probing, tools, memoryDisk, folderDisk, cgroups: await Cgroups.find(host.sh, owner), countsPids: countsPids(privileged) };
+}
+
+/** Root of a user namespace, as in a container without a daemon, has only what an ordinary user has outside. */
+async function isRootOfMachine(): Promise<boolean> {
+  return process.getuid?.() === 0 && /^\s*0\s+0\s+4294967295\s*$/.test(await readFile('/proc/self/uid_map', 'latin1').catch(() => ''));
 }
 
 /**

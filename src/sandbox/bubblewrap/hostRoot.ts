@@ -7,7 +7,7 @@ import { access, chmod, cp, lstat, mkdir, readFile, readdir, readlink, stat, sym
 import { dirname, join } from 'node:path';
 
 /** Raised when the same host would be given another root, so that cached builds are not taken for current. */
-const VERSION = '1';
+const VERSION = '2';
 
 /** Names at the top that are links into /usr on most systems, and folders on some. */
 const PROGRAM_FOLDERS = ['bin', 'sbin', 'lib', 'lib32', 'lib64', 'libx32'];
@@ -86,15 +86,15 @@ async function isHarmless(source: string): Promise<boolean> {
   return !source.startsWith('/etc/apt/') || info.size > 65_536 || !CREDENTIALS.test(await readFile(source, 'latin1'));
 }
 
-/** The system's own users and groups (ids below 100 are the same everywhere in a distribution), without passwords. */
+/** The system's own users and groups, without passwords: what is installed refers to them by name. People are not taken. */
 async function writeUsers(etc: string): Promise<void> {
   const lines = async (file: string): Promise<string[][]> => (await readFile(file, 'utf8').catch(() => '')).split('\n').map((line) => line.split(':'));
-  const isOurs = ([name, , id]: string[]): boolean => Number(id) < 100 || Number(id) === 65534 || name === '_apt';
+  const isOurs = ([, , id]: string[]): boolean => Number(id) < 1000 || Number(id) === 65534;
   const users = (await lines('/etc/passwd')).filter((user) => user.length === 7 && isOurs(user));
   const groups = (await lines('/etc/group')).filter((group) => group.length === 4 && isOurs(group));
   if (!users.some(([, , id]) => id === '0')) users.unshift(['root', 'x', '0', '0', 'root', '/root', '/bin/sh']);
   if (!groups.some(([, , id]) => id === '0')) groups.unshift(['root', 'x', '0', '']);
-  const passwd = users.map(([name, , uid, gid, about, home, shell]) => [name, 'x', uid, gid, about, uid === '0' ? '/root' : home, shell].join(':'));
+  const passwd = users.map(([name, , uid, gid, about, home, shell]) => [name, 'x', uid, gid, about, home, shell].join(':'));
   await writeFile(join(etc, 'passwd'), `${passwd.join('\n')}\n`);
   await writeFile(join(etc, 'group'), `${groups.map(([name, , gid]) => `${name}:x:${gid}:`).join('\n')}\n`);
   await writeFile(join(etc, 'shadow'), `${users.map(([name]) => `${name}:*:19000:0:99999:7:::`).join('\n')}\n`, { mode: 0o640 });

@@ -90,9 +90,8 @@ function bwrapArguments(mnt: string, ability: Ability, { network, build, source,
     ...(several ? BUILD_CAPABILITIES.flatMap((name) => ['--cap-add', `CAP_${name.toUpperCase()}`]) : []),
     ...['--bind', join(mnt, 'root'), '/'],
     ...(overlaysTrees(ability) ? [] : source.root.trees.flatMap((tree) => ['--ro-bind', tree, tree])),
-    ...['--ro-bind', ability.tools, TOOLS, '--proc', '/proc'],
-    // Kernel settings under /proc check for the machine's root user and not for capabilities: such a sandbox must not write there at all.
-    ...(ability.privileged ? ['--remount-ro', '/proc'] : []),
+    // Kernel settings under /proc check for the machine's root user and not for capabilities, so nothing there can be written to at all.
+    ...['--ro-bind', ability.tools, TOOLS, '--proc', '/proc', '--remount-ro', '/proc'],
     // What is in /dev counts as written by the sandbox too, so nothing but /dev/shm can be.
     ...['--dev', '/dev', '--bind', join(mnt, 'fs/shm'), '/dev/shm', '--remount-ro', '/dev'],
     ...(network === 'full' && resolvConf !== undefined ? ['--ro-bind', resolvConf, '/etc/resolv.conf'] : []),
