@@ -35,7 +35,8 @@ export function isolation(bench: Bench): void {
       assert.ok(pids.length < 20, pids.join());
       assert.equal((await run(sandbox, 'kill -0 ' + process.pid)).code === 0 && process.pid > 100, false);
       assert.notEqual(await output(sandbox, 'hostname 2>/dev/null || cat /proc/sys/kernel/hostname'), await readFile('/proc/sys/kernel/hostname', 'utf8'));
-      assert.equal((await run(sandbox, ['cat', process.execPath.startsWith('/usr') ? '/proc/1/root/../../etc/shadow' : process.execPath])).code, 1);
+      const shadow = await run(sandbox, ['cat', '/proc/1/root/../../etc/shadow']);
+      assert.notEqual(shadow.stdout, await readFile('/etc/shadow', 'utf8').catch(() => 'not readable here either'), 'an image may have one of its own, and only that may be seen');
       assert.equal((await run(sandbox, 'grep -q "^root:[$]" /etc/shadow')).code !== 0, true, 'a password hash is in sight');
       assert.deepEqual((await output(sandbox, 'ls -A /root /home 2>/dev/null; true')).split('\n').filter((line) => /ssh|history|\.config/.test(line)), []);
     });
