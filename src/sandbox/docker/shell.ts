@@ -43,7 +43,7 @@ export const GATE = `HOSTS='127.0.0.1 localhost
 exec 3<&0 </dev/null
 trap '' XFSZ
 trap 'exit 0' TERM
-end() { kill -s KILL -- -1; kill -s TERM 1; }
+end() { kill -s TERM 1; kill -s KILL -- -1; }
 timer() { (sleep "$1"; end) >/dev/null 2>&1 3<&- & }
 watch() { (while read -r l; do :; done; end) <&3 >/dev/null 2>&1 3<&- & w=$!; }
 timer "$1"
