@@ -10,6 +10,7 @@ import { BuildFailed, SandboxLost, Unsupported } from '../../../src/sandbox/erro
 import type { Health } from '../../../src/sandbox/provider.js';
 import { Bench, output, run, until } from '../conformance/bench.js';
 import { asRoot, bubblewrapSubject, processesOf } from './subject.js';
+import { skip } from '../../support/skip.js';
 
 const CHECK = fileURLToPath(new URL('./check.ts', import.meta.url));
 
@@ -164,8 +165,7 @@ describe(`bubblewrap's own, ${asRoot ? 'as root' : 'as an ordinary user'}`, func
 
   it('check says what is missing', async function () {
     if (!asRoot) {
-      console.log('      skipped: only root can hide a program');
-      this.skip();
+      skip(this, 'only root can hide a program');
     }
     const checked = async (hide: string): Promise<Health> => {
       const script = `mount --bind /dev/null "$1" && exec "$2" --import tsx "$3" "$4"`;

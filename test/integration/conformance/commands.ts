@@ -5,6 +5,7 @@ import { Readable } from 'node:stream';
 import { setTimeout as pause } from 'node:timers/promises';
 import { ExecTimeout, SandboxLost } from '../../../src/sandbox/errors.js';
 import { bytes, commandLines, ignoreOutput, output, run, until, type Bench } from './bench.js';
+import { skip } from '../../support/skip.js';
 
 const AWKWARD = ['', ' ', "it's", '"double"', '$HOME `id` $(id)', 'back\\slash', 'line\nbreak\n', '*', '-n', '--', 'ünï 🎲', '\t', '!', '~', '#x', "'\\''"];
 
@@ -44,8 +45,7 @@ export function commands(bench: Bench): void {
 
     it('show no value of the environment on the host, neither in arguments nor in the folder of state', async function () {
       if (process.platform !== 'linux') {
-        console.log('      skipped: host processes are read from /proc');
-        this.skip();
+        skip(this, 'host processes are read from /proc');
       }
       const secret = `hidden-${process.pid}-value`;
       const sandbox = await bench.restore({ env: { SECRET: secret } });

@@ -4,6 +4,7 @@ import { readFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import type { AddressInfo } from 'node:net';
 import { output, run, type Bench } from './bench.js';
+import { skip } from '../../support/skip.js';
 
 const MEBIBYTE = 1 << 20;
 
@@ -77,12 +78,10 @@ export function isolation(bench: Bench): void {
 
     it('with the full network has one', async function () {
       if (!bench.provider.capabilities.network.includes('full')) {
-        console.log('      skipped: the provider has no full network');
-        this.skip();
+        skip(this, 'the provider has no full network');
       }
       if ((await readFile('/proc/net/route', 'utf8').catch(() => '')).trim().split('\n').length < 2) {
-        console.log('      skipped: this machine has no route itself');
-        this.skip();
+        skip(this, 'this machine has no route itself');
       }
       const sandbox = await bench.restore({ network: 'full' });
       assert.ok((await output(sandbox, 'cat /proc/net/route')).trim().split('\n').length > 1);
@@ -92,8 +91,7 @@ export function isolation(bench: Bench): void {
     it('ends a command that takes too much memory, and says that this was why', async function () {
       const health = await bench.provider.check();
       if (health.limits?.memory !== 'cgroup') {
-        console.log(`      skipped: memory is limited by ${health.limits?.memory}, which does not kill`);
-        this.skip();
+        skip(this, `memory is limited by ${health.limits?.memory}, which does not kill`);
       }
       const sandbox = await bench.withResources({ memory: 64 * MEBIBYTE });
       const hog = await run(sandbox, 'head -c 300m /dev/zero | tail', { timeoutMs: 60_000 });
@@ -119,8 +117,7 @@ export function isolation(bench: Bench): void {
     it('lets a full disk be an error inside and nothing more', async function () {
       const health = await bench.provider.check();
       if (health.limits?.disk === 'none') {
-        console.log('      skipped: the disk is not limited here');
-        this.skip();
+        skip(this, 'the disk is not limited here');
       }
       const sandbox = await bench.withResources({ disk: 16 * MEBIBYTE });
       const full = await run(sandbox, 'head -c 64m /dev/zero > /srv/fill');
@@ -132,8 +129,7 @@ export function isolation(bench: Bench): void {
     it('limits the processor', async function () {
       const health = await bench.provider.check();
       if (health.limits?.cpu === 'none') {
-        console.log('      skipped: the processor is not limited here');
-        this.skip();
+        skip(this, 'the processor is not limited here');
       }
       const sandbox = await bench.withResources({ cpu: 0.2 });
       const script = 'end=$(($(date +%s) + 2)); while [ $(date +%s) -lt $end ]; do :; done; times';

@@ -6,6 +6,7 @@ import { fileURLToPath } from 'node:url';
 import { currentOwner, isOwnerAlive } from '../../../src/sandbox/owner.js';
 import type { Sandbox } from '../../../src/sandbox/provider.js';
 import { output, run, until, type Bench } from './bench.js';
+import { skip } from '../../support/skip.js';
 
 const ORPHAN = fileURLToPath(new URL('./orphan.ts', import.meta.url));
 
@@ -76,8 +77,7 @@ export function lifecycle(bench: Bench): void {
 
     it('setup may do what package managers do: owners, modes, setuid', async function () {
       if (!bench.provider.capabilities.aptPackages) {
-        console.log('      skipped: no package manager can run here');
-        this.skip();
+        skip(this, 'no package manager can run here');
       }
       const sandbox = await bench.create();
       assert.equal(await output(sandbox, 'touch /srv/f && chown 33:33 /srv/f && chmod 4711 /srv/f && stat -c "%u %g %a" /srv/f'), '33 33 4711\n');

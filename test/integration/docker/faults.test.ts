@@ -29,7 +29,7 @@ describe('docker faults', function () {
   afterEach(() => bench.terminateAll());
   after(() => bench.stop());
 
-  const containers = async () => (await subject.docker.listContainers({ all: true, filters: { label: ['rl-sandboxes.id'] } })).map(({ Names, State }) => `${Names[0]} ${State}`);
+  const containers = () => subject.containers();
 
   it('leave no container when a creation is aborted at any moment', async () => {
     const outcomes = new Set<string>();

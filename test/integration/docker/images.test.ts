@@ -14,6 +14,7 @@ describe('docker images', function () {
   const bench = new Bench();
   let subject: DockerSubject;
   let folder: string;
+  const namesBefore = new Set<string>();
 
   const dockerfile = async (text: string, files: Record<string, string> = {}): Promise<BaseImage> => {
     const context = await mkdtemp(join(folder, 'context-'));
@@ -27,10 +28,13 @@ describe('docker images', function () {
     this.timeout(600_000);
     folder = await mkdtemp(join(tmpdir(), 'rl-images-'));
     subject = await dockerSubject();
+    for (const { RepoTags } of await subject.docker.listImages()) for (const tag of RepoTags ?? []) namesBefore.add(tag);
     await bench.start(subject);
   });
   afterEach(() => bench.terminateAll());
   after(async () => {
+    for (const { RepoTags } of await subject.docker.listImages({ filters: { reference: ['rl-sandboxes/build'] } }))
+      for (const tag of RepoTags ?? []) if (!namesBefore.has(tag)) await subject.docker.getImage(tag).remove();
     await bench.stop();
     await rm(folder, { recursive: true, force: true });
   });
@@ -75,7 +79,7 @@ describe('docker images', function () {
   it('without a shell are refused', async () => {
     const base = await dockerfile('FROM scratch\nCOPY a.txt /\n', { 'a.txt': 'a' });
     await assert.rejects(create(base), (error: Error) => error instanceof BuildFailed && /has no \/bin\/sh/.test(error.message));
-    assert.deepEqual(await bench.provider.list(), []);
+    assert.deepEqual(await subject.containers(), []);
   });
 
   it('keep their own user, command and entry point in a snapshot; setup is root, episodes are not', async () => {
@@ -102,7 +106,8 @@ describe('docker images', function () {
     const container = await subject.docker.createContainer({ Image: bench.snapshot.ref, Cmd: ['sleep', '60'] });
     try {
       await container.start();
-      assert.deepEqual(await bench.provider.list(), []);
+      const { Names } = (await subject.docker.listContainers({ filters: { id: [container.id] } }))[0]!;
+      assert.deepEqual((await bench.provider.list()).filter(({ id }) => Names[0]!.includes(id)), []);
       const { Labels } = (await container.inspect()).Config;
       assert.equal(Labels['rl-sandboxes.snapshot'], '1');
     } finally {
@@ -139,7 +144,7 @@ describe('docker images', function () {
     if (process.getuid?.() === 0) assert.deepEqual([uid, gid], [33, 44]);
     assert.equal(mode & 0o777, 0o640);
     assert.ok((await readdir(join(target, 'bin'))).includes('sh'));
-    const left = await subject.docker.listContainers({ all: true, filters: { label: ['rl-sandboxes.export'] } });
+    const left = await subject.docker.listContainers({ all: true, filters: { ancestor: [image] } });
     assert.deepEqual(left, []);
     await assert.rejects(exportRootfs('localhost:1/none', target), BuildFailed);
   });

@@ -6,12 +6,15 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { ensureDocker } from '../../../scripts/setup/docker.mjs';
 import { createProvider } from '../../../src/sandbox/docker/index.js';
+import { currentOwner } from '../../../src/sandbox/owner.js';
 import type { Subject } from '../conformance.js';
 
 export interface DockerSubject extends Subject {
   /** The engine without the provider between. */
   readonly docker: Docker;
   readonly image: string;
+  /** Containers of this process's sandboxes, in whatever state: `name state`. Others may be at work on the same engine. */
+  readonly containers: () => Promise<string[]>;
 }
 
 export async function dockerSubject(): Promise<DockerSubject> {
@@ -23,6 +26,10 @@ export async function dockerSubject(): Promise<DockerSubject> {
   return {
     docker,
     image: baseImage,
+    containers: async () => {
+      const mine = await docker.listContainers({ all: true, filters: { label: [`rl-sandboxes.owner=${await currentOwner()}`] } });
+      return mine.map(({ Names, State }) => `${Names[0]} ${State}`);
+    },
     provider: createProvider({ stateDir, log: console.error }),
     base: { image: baseImage },
     context: { stateDir },
