@@ -49,6 +49,7 @@ export function activate(context: vscode.ExtensionContext): TestApi | undefined 
     execPath: process.execPath,
     script: join(context.extensionPath, 'dist', 'runner.mjs'),
     log: (level, message) => log[level](message),
+    mayAct: () => vscode.workspace.isTrusted,
     onDied: (exit, restarting) => void tellDied(exit, restarting),
   });
   runner = engine;
@@ -74,11 +75,13 @@ export function activate(context: vscode.ExtensionContext): TestApi | undefined 
   const { tree: runs, loadMore } = createRunsView(services);
   own(runs);
   const trees = { templates, sandboxes, runs };
+  const refresh = () => Object.values(trees).forEach((tree) => tree.refresh());
+  own(vscode.workspace.onDidGrantWorkspaceTrust(refresh));
   registerRunCommands(services);
   registerRunsCommands(services);
   registerSandboxCommands(services);
   registerTemplateCommands(services);
-  registerSetupCommands(services, documents, { refresh: () => Object.values(trees).forEach((tree) => tree.refresh()) });
+  registerSetupCommands(services, documents, { refresh });
   services.commander.register(InternalCommands.loadMoreRuns, {
     target: () => true,
     failed: (why) => l10n.t('Failed to load more runs: {0}', why),

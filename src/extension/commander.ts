@@ -58,5 +58,5 @@ export class Commander extends Disposing {
   }
 }
 
-export const untrusted = (): Failure =>
+const untrusted = (): Failure =>
   new Failure(l10n.t('this workspace is not trusted, so nothing in it is run'), { title: l10n.t('Manage Workspace Trust'), command: 'workbench.trust.manage' });

@@ -47,6 +47,8 @@ export function remedy(error: unknown): Remedy | undefined {
   switch (error.code) {
     case 'ProviderUnavailable':
       return { title: l10n.t('Check Setup'), command: Commands.doctor };
+    case 'Untrusted':
+      return { title: l10n.t('Manage Workspace Trust'), command: 'workbench.trust.manage' };
     case 'TemplateError':
       return error.problems?.[0] && goTo(error.problems[0]);
     case 'ConnectionClosed':

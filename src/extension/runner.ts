@@ -1,4 +1,5 @@
 /** The engine as the extension sees it: started on first use, started again once if it dies. Knows nothing of VS Code. */
+import * as l10n from '@vscode/l10n';
 import { EventEmitter } from 'node:events';
 import type { RunnerNotifications, RunnerRequests } from '../runner/api.js';
 import { RunnerError, type RequestOptions } from '../runner/client.js';
@@ -9,6 +10,8 @@ export interface RunnerOptions {
   readonly script: string;
   readonly startTimeoutMs?: number;
   readonly log: (level: 'info' | 'warn' | 'error', message: string) => void;
+  /** Whether more than looking is allowed: in a workspace that is not trusted nothing is run, made or removed. */
+  readonly mayAct: () => boolean;
   /** The engine died. `restarting` is false the second time: then only `restart` starts it again. */
   readonly onDied: (exit: ExitInfo, restarting: boolean) => void;
 }
@@ -17,6 +20,9 @@ export interface RunnerOptions {
 const RESTART_WINDOW_MS = 5 * 60_000;
 
 const SECOND = 1000;
+/** Requests that only look. A diagnosis starts a sandbox of its own, from the folder that it is given: see `Setup`. */
+const LOOKS: ReadonlySet<keyof RunnerRequests> = new Set(['doctor', 'template/status', 'run/list', 'run/snapshot', 'run/rows', 'run/episode', 'run/export', 'shutdown']);
+
 /** Milliseconds until an answer is given up. A build has no bound here: each of its steps has one in the engine, and a person can cancel it. */
 const DEADLINES: Record<keyof RunnerRequests, number | undefined> = {
   'doctor': 60 * SECOND,
@@ -47,8 +53,9 @@ export class Runner {
 
   constructor(private readonly options: RunnerOptions) {}
 
-  /** Starts the engine if it is not there. Rejects with `RunnerError`, or with the signal's reason. */
+  /** Starts the engine if it is not there. Rejects with `RunnerError` (code `Untrusted` for what may not be done), or with the signal's reason. */
   async request<K extends keyof RunnerRequests>(method: K, params: RunnerRequests[K]['params'], { signal }: RequestOptions = {}): Promise<RunnerRequests[K]['result']> {
+    if (!LOOKS.has(method) && !this.options.mayAct()) throw new RunnerError(l10n.t('this workspace is not trusted, so nothing in it is run'), { code: 'Untrusted' });
     const ms = DEADLINES[method];
     const deadline = ms === undefined ? undefined : AbortSignal.timeout(ms);
     const signals = [signal, deadline].filter((one) => one !== undefined);
@@ -56,7 +63,7 @@ export class Runner {
       const { client } = await this.get();
       return await client.request(method, params, signals.length ? { signal: AbortSignal.any(signals) } : {});
     } catch (error) {
-      if (deadline?.aborted && !signal?.aborted) throw new RunnerError(`the engine did not answer within ${ms! / 1000} s`, { code: 'Timeout' }, { cause: error });
+      if (deadline?.aborted && !signal?.aborted) throw new RunnerError(l10n.t('the engine did not answer within {0} s', ms! / 1000), { code: 'Timeout' }, { cause: error });
       throw error;
     }
   }
@@ -96,8 +103,8 @@ export class Runner {
   }
 
   private get(): Promise<RunnerProcess> {
-    if (this.stopped) return Promise.reject(new RunnerError('the engine was stopped', { code: 'ConnectionClosed' }));
-    if (this.givenUp) return Promise.reject(new RunnerError('the engine stopped twice in a row and was not started again', { code: 'GivenUp' }));
+    if (this.stopped) return Promise.reject(new RunnerError(l10n.t('the engine was stopped'), { code: 'ConnectionClosed' }));
+    if (this.givenUp) return Promise.reject(new RunnerError(l10n.t('the engine stopped twice in a row and was not started again'), { code: 'GivenUp' }));
     return (this.current ??= this.start());
   }
 

@@ -1,4 +1,5 @@
 /** One child process that runs the engine, from its start to its end. Knows nothing of VS Code. */
+import * as l10n from '@vscode/l10n';
 import { spawn, type ChildProcessWithoutNullStreams } from 'node:child_process';
 import { createInterface } from 'node:readline';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -79,8 +80,8 @@ export class RunnerProcess {
     timer.abort();
     if (outcome === 'up') return runner;
     child.kill('SIGKILL');
-    const why = outcome === 'exited' ? 'it ended at once' : `it did not answer within ${options.startTimeoutMs / 1000} s`;
-    throw new RunnerError([`the engine did not start: ${why}`, ...runner.stderrTail.slice(-1)].join(': '), { code: 'StartFailed' });
+    const why = outcome === 'exited' ? l10n.t('the engine ended as soon as it was started') : l10n.t('the engine did not start within {0} s', options.startTimeoutMs / 1000);
+    throw new RunnerError([why, ...runner.stderrTail.slice(-1)].join(': '), { code: 'StartFailed' });
   }
 
   /** Asks it to end all it runs, then to exit; what is left after the deadline is killed. */

@@ -25,8 +25,9 @@ export class Sandboxes extends Disposing {
     this.own(runner.on('changed', ({ kind }) => kind === 'sandboxes' && throttle.trigger()));
   }
 
-  /** Oldest first. Two folders may see the same sandbox: providers list what is on the machine. */
+  /** Oldest first; none in a workspace that is not trusted, since providers look for them with what lies in its folder. Two folders may see the same sandbox: providers list what is on the machine. */
   async list(): Promise<KnownSandbox[]> {
+    if (!vscode.workspace.isTrusted) return [];
     const lists = await Promise.all(roots().map(async ({ path }) => (await this.runner.request('sandbox/list', { root: path })).map((sandbox) => ({ root: path, sandbox }))));
     const unique = new Map(lists.flat().map((known) => [`${known.sandbox.provider} ${known.sandbox.id}`, known]));
     return [...unique.values()].sort((a, b) => a.sandbox.createdAt - b.sandbox.createdAt);

@@ -12,7 +12,7 @@ export class Setup extends Disposing {
   private readonly changed = this.own(new vscode.EventEmitter<void>());
   readonly onDidChange = this.changed.event;
 
-  /** `storage` stands in for a workspace folder where none is open. */
+  /** `storage` stands in for a workspace folder where none is open, or none is trusted: a check runs a sandbox from what lies in the folder. */
   constructor(
     private readonly runner: Runner,
     private readonly storage: string,
@@ -28,17 +28,18 @@ export class Setup extends Disposing {
   }
 
   async check(signal?: AbortSignal): Promise<DoctorReport> {
+    const folder = vscode.workspace.isTrusted ? roots()[0]?.path : undefined;
     this.asking ??= this.runner
-      .request('doctor', { root: roots()[0]?.path ?? this.storage, provider: defaultProvider() }, { signal })
+      .request('doctor', { root: folder ?? this.storage, provider: defaultProvider() }, { signal })
       .finally(() => (this.asking = undefined));
     this.report = await this.asking;
     this.changed.fire();
     return this.report;
   }
 
-  /** Asks in the background unless it is known that something answers. */
+  /** Asks in the background unless it is known that something answers, or nothing may run anyway. */
   ensure(): void {
-    if (this.report?.chosen) return;
+    if (this.report?.chosen || !vscode.workspace.isTrusted) return;
     this.check().catch((error: unknown) => this.log.warn(`setup check: ${String(error)}`));
   }
 

@@ -19,6 +19,7 @@ describe('runner of the extension', () => {
   let runner: Runner;
   let logged: string[];
   let events: EventEmitter;
+  let trusted = true;
 
   const open = (engine: string, startTimeoutMs = 20_000): Runner => {
     logged = [];
@@ -31,6 +32,7 @@ describe('runner of the extension', () => {
         logged.push(`${level} ${message}`);
         events.emit('log', message);
       },
+      mayAct: () => trusted,
       onDied: (exit, restarting) => events.emit('died', exit, restarting),
     });
     return runner;
@@ -77,17 +79,17 @@ describe('runner of the extension', () => {
 
   it('gives up on an engine that does not answer, and leaves no process', async () => {
     open('silent', 300);
-    await assert.rejects(pid(), { code: 'StartFailed', message: /did not answer within 0.3 s/ });
+    await assert.rejects(pid(), { code: 'StartFailed', message: /did not start within 0.3 s/ });
     assert.equal(await runner.pid(), undefined);
   });
 
   it('says what the engine said when it ends at once', async () => {
     open('broken');
-    await assert.rejects(pid(), { code: 'StartFailed', message: /ended at once: Cannot find module "x"/ });
+    await assert.rejects(pid(), { code: 'StartFailed', message: /ended as soon as it was started: Cannot find module "x"/ });
   });
 
   it('says so when there is no program to start', async () => {
-    runner = new Runner({ execPath: '/nowhere/node', script: 'x', log: () => undefined, onDied: () => undefined });
+    runner = new Runner({ execPath: '/nowhere/node', script: 'x', log: () => undefined, mayAct: () => true, onDied: () => undefined });
     await assert.rejects(pid(), { code: 'StartFailed', message: /ENOENT/ });
   });
 
@@ -103,6 +105,24 @@ describe('runner of the extension', () => {
     await assert.rejects(build, { name: 'AbortError' });
     assert.deepEqual(await cancelled, ['build cancelled']);
     await assert.rejects(runner.request('build', { root: ROOT, file: '/w/x' }, { signal: controller.signal }), { name: 'AbortError' });
+  });
+
+  it('only looks while the workspace is not trusted, whoever asks', async () => {
+    open('obliging');
+    trusted = false;
+    try {
+      assert.deepEqual(await runner.request('run/list', { root: ROOT }), []);
+      const refused = { code: 'Untrusted' };
+      await assert.rejects(runner.request('build', { root: ROOT, file: '/w/x' }), refused);
+      await assert.rejects(runner.request('run/start', { root: ROOT, file: '/w/x', options: {} }), refused);
+      await assert.rejects(runner.request('run/resume', { root: ROOT, id: 'x' }), refused);
+      await assert.rejects(runner.request('run/rerun', { root: ROOT, id: 'x' }), refused);
+      await assert.rejects(runner.request('run/delete', { root: ROOT, id: 'x' }), refused);
+      await assert.rejects(runner.request('sandbox/list', { root: ROOT }), refused);
+      await assert.rejects(runner.request('snapshot/delete', { root: ROOT, id: 'x' }), refused);
+    } finally {
+      trusted = true;
+    }
   });
 
   it('stops without a word and does not start again', async () => {
