@@ -9,7 +9,7 @@ const SIZES = { wide: { width: 1440, height: 900 }, narrow: { width: 720, height
 const BODY_CLASS = { light: 'vscode-light', dark: 'vscode-dark', 'high-contrast': 'vscode-high-contrast' };
 
 describe('the run view beside the sidebar', function () {
-  this.timeout(180_000);
+  this.timeout(240_000);
   const story = tellStory(512);
 
   before(async () => {

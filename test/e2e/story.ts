@@ -5,6 +5,9 @@ import { skip } from '../support/skip.js';
 import { Workbench } from './workbench.js';
 import { Workspace } from './workspace.js';
 
+/** What VS Code itself says of itself, and of a network that is not there. */
+const NOISE = /%c|Failed to load resource|^\s+at |\[\w+Connection\]|open-vsx|iframe/;
+
 export interface Story {
   readonly workspace: Workspace;
   readonly code: VsCode;
@@ -14,6 +17,7 @@ export interface Story {
 /** Opens a fresh window before the tests of the suite that calls it, and closes it after them. The answer is filled by then. */
 export function tellStory(seeds: number, options: Omit<VsCodeOptions, 'workspace'> = { extension: process.cwd() }): Story {
   const story: { workspace?: Workspace; code?: VsCode; workbench?: Workbench } = {};
+  let stoppedAt: string | undefined;
 
   before(async function () {
     this.timeout(180_000);
@@ -27,12 +31,18 @@ export function tellStory(seeds: number, options: Omit<VsCodeOptions, 'workspace
     story.workbench = new Workbench(story.code.page);
   });
 
+  beforeEach(function () {
+    if (stoppedAt !== undefined) skip(this, `the story stopped at "${stoppedAt}"`);
+  });
+
   afterEach(async function () {
     if (this.currentTest?.state !== 'failed' || !story.code) return;
+    stoppedAt = this.currentTest.title;
     const name = this.currentTest.fullTitle().replaceAll(/[^\w]+/g, '-');
     await mkdir('out/screens', { recursive: true });
     await story.code.page.screenshot({ path: `out/screens/failed-${name}.png` });
-    console.error(`--- what VS Code said during: ${this.currentTest.fullTitle()}\n${story.code.log.slice(-60).join('\n')}`);
+    const said = story.code.log.filter((line) => !NOISE.test(line)).slice(-20);
+    console.error(`${this.currentTest.fullTitle()}: what VS Code said last:\n${said.join('\n')}`);
   });
 
   after(async function () {

@@ -12,7 +12,7 @@ const VSIX = resolve(`rl-sandboxes-${version}.vsix`);
 const MAX_BYTES = 4_000_000;
 
 describe('the packaged extension', function () {
-  this.timeout(180_000);
+  this.timeout(240_000);
 
   before(async () => {
     await run(process.execPath, ['node_modules/@vscode/vsce/vsce', 'package', '--no-dependencies'], { timeout: 150_000 });

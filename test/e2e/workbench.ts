@@ -1,8 +1,10 @@
 /** The window as a person sees it: found by role and name, never by position. */
 import type { FrameLocator, Locator, Page } from 'playwright-core';
 
-/** Time for what a person would wait for: the window, the engine's start, a build. */
-export const PATIENCE_MS = 60_000;
+/** Time for what a person would wait for, on a busy machine: the window, the engine's start, a build. */
+const PATIENCE_MS = 60_000;
+/** And for a run. */
+const RUN_MS = 150_000;
 
 const escape = (text: string) => text.replace(/[.*+?^${}()|[\]\\]/g, '\\$&');
 
@@ -31,10 +33,10 @@ export class Workbench {
     return this.page.getByRole('treeitem', { name: /^Sandbox / });
   }
 
-  /** Presses one of the buttons that an item shows under the mouse. */
+  /** Presses one of the buttons that an item shows under the mouse. Their names end with the shortcut, where there is one. */
   async press(item: Locator, button: string): Promise<void> {
     await item.hover();
-    await item.getByRole('button', { name: button, exact: true }).click();
+    await item.getByRole('button', { name: new RegExp(`^${escape(button)}( \\(.*\\))?$`) }).click();
   }
 
   /** The page of the run view that is in front. */
@@ -42,10 +44,17 @@ export class Workbench {
     return new RunViewPage(this.page.frameLocator('iframe.webview.ready:visible').frameLocator('iframe#active-frame'));
   }
 
+  /** Reloads the window as a person does: by its command, which lets it save its state first. */
+  async reload(): Promise<void> {
+    const loaded = this.page.waitForEvent('load');
+    await this.command('Developer: Reload Window');
+    await loaded;
+  }
+
   /** Runs a command by its name, through the palette. */
   async command(name: string): Promise<void> {
     await this.page.keyboard.press('F1');
-    await this.page.getByRole('combobox', { name: /type the name of a command/i }).fill(`>${name}`);
+    await this.page.getByPlaceholder(/type the name of a command/i).fill(`>${name}`);
     await this.page.getByRole('option', { name: new RegExp(`^${escape(name)}`) }).first().click();
   }
 }
@@ -70,7 +79,7 @@ export class RunViewPage {
   }
 
   async waitForState(state: RegExp): Promise<void> {
-    await this.state.filter({ hasText: state }).waitFor();
+    await this.state.filter({ hasText: state }).waitFor({ timeout: RUN_MS });
   }
 
   /** Presses a column's heading. */
