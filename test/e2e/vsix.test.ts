@@ -15,7 +15,7 @@ describe('the packaged extension', function () {
   this.timeout(240_000);
 
   before(async () => {
-    await run(process.execPath, ['node_modules/@vscode/vsce/vsce', 'package', '--no-dependencies'], { timeout: 150_000 });
+    await run('npm', ['run', 'package'], { timeout: 150_000 });
   });
 
   it('holds what it needs and nothing else', async () => {
