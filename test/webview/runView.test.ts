@@ -133,8 +133,8 @@ describe('run view', function () {
       await until(page, `document.querySelector('.grid-body [aria-rowindex="2"] .cell-reward').textContent === '0.9853'`);
       assert.equal(await head.getAttribute('aria-sort'), 'descending');
       await head.getByRole('button').click();
-      await until(page, `document.querySelector('[aria-sort="descending"]') === null`);
-      assert.equal(await firstRow(page).innerText(), finishOrder);
+      await until(page, `document.querySelector('.grid-body [aria-rowindex="2"]').innerText === ${JSON.stringify(finishOrder)}`);
+      assert.equal(await page.locator('[aria-sort="descending"]').count(), 0);
     });
   });
 
