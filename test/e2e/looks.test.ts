@@ -28,6 +28,7 @@ describe('the run view beside the sidebar', function () {
         const { code, workspace, workbench } = story;
         await workspace.settings({ 'workbench.colorTheme': THEMES[theme] });
         await code.page.setViewportSize(SIZES[size]);
+        await code.page.mouse.move(SIZES[size].width / 2, 5);
         const { frame } = workbench.runView;
         await frame.locator(`body.${BODY_CLASS[theme]}`).waitFor();
         await workbench.runView.mean.waitFor();

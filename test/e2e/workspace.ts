@@ -18,15 +18,21 @@ export interface RunFolder {
 const json = <T>(text: string): T => JSON.parse(text) as T;
 
 export class Workspace {
-  private constructor(readonly folder: string) {}
+  private constructor(
+    private readonly home: string,
+    readonly folder: string,
+  ) {}
 
   /** `seeds` is how many episodes hello has. */
   static async create(seeds: number): Promise<Workspace> {
-    const folder = await mkdtemp(join(tmpdir(), 'ws-'));
+    const home = await mkdtemp(join(tmpdir(), 'ws-'));
+    // Its name is in the pictures.
+    const folder = join(home, 'environments');
+    await mkdir(folder);
     const hello = await readFile('examples/hello.rlenv.yaml', 'utf8');
     await writeFile(join(folder, 'hello.rlenv.yaml'), hello.replace(/^(\s+seeds:).*$/m, `$1 ${seeds}`));
     await writeFile(join(folder, 'slow.rlenv.yaml'), SLOW);
-    return new Workspace(folder);
+    return new Workspace(home, folder);
   }
 
   /** Everything on disk of all runs, oldest first. */
@@ -49,6 +55,6 @@ export class Workspace {
   }
 
   async remove(): Promise<void> {
-    await rm(this.folder, { recursive: true, force: true, maxRetries: 5 });
+    await rm(this.home, { recursive: true, force: true, maxRetries: 5 });
   }
 }
