@@ -39,6 +39,13 @@ export class Runs extends Disposing {
         else if (kind === 'run' && id !== undefined) this.throttle(`${root}\n${id}`, () => this.follow({ root, id }));
       }),
     );
+    this.own(
+      runner.onStarted(() => {
+        for (const root of this.byRoot.keys()) this.reload(root);
+        this.changedList.fire();
+      }),
+    );
+    this.own(vscode.workspace.onDidChangeWorkspaceFolders(() => this.changedList.fire()));
     this.own({ dispose: () => this.throttles.forEach((throttle) => throttle.dispose()) });
   }
 
@@ -65,6 +72,8 @@ export class Runs extends Disposing {
 
   /** Asks for one run now. */
   async fetch(ref: RunRef): Promise<RunSummary> {
+    // Also where no view has asked for the list yet: the status bar shows what a shortcut started.
+    if (!this.byRoot.has(ref.root)) await this.load(ref.root);
     const summary = summarize(await this.runner.request('run/snapshot', ref));
     const runs = this.byRoot.get(ref.root);
     const added = !runs?.has(ref.id);

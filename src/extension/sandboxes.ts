@@ -23,6 +23,7 @@ export class Sandboxes extends Disposing {
     super();
     const throttle = this.own(new Throttle(LIST_MS, () => this.changed.fire()));
     this.own(runner.on('changed', ({ kind }) => kind === 'sandboxes' && throttle.trigger()));
+    this.own(vscode.workspace.onDidChangeWorkspaceFolders(() => throttle.trigger()));
   }
 
   /** Oldest first; none in a workspace that is not trusted, since providers look for them with what lies in its folder. Two folders may see the same sandbox: providers list what is on the machine. */

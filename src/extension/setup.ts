@@ -2,6 +2,7 @@
 import * as vscode from 'vscode';
 import type { DoctorReport } from '../runner/api.js';
 import { Disposing } from './dispose.js';
+import { Settings } from './ids.js';
 import { roots } from './roots.js';
 import type { Runner } from './runner.js';
 import { defaultProvider } from './settings.js';
@@ -19,7 +20,7 @@ export class Setup extends Disposing {
     private readonly log: vscode.LogOutputChannel,
   ) {
     super();
-    this.own(vscode.workspace.onDidChangeConfiguration(() => this.forget()));
+    this.own(vscode.workspace.onDidChangeConfiguration((event) => event.affectsConfiguration(Settings.provider) && this.forget()));
   }
 
   /** The last report, if there is one. */

@@ -1,5 +1,7 @@
 /** What the extension is in a real VS Code before anyone uses it. */
 import assert from 'node:assert/strict';
+import { stat } from 'node:fs/promises';
+import { join } from 'node:path';
 import * as vscode from 'vscode';
 import { Commands, InternalCommands } from '../../src/extension/ids.js';
 import { activated, inWorkspace } from './api.js';
@@ -8,6 +10,16 @@ describe('activation', () => {
   it('happens without starting the engine', async () => {
     const { services } = await activated();
     assert.equal(await services.runner.pid(), undefined);
+  });
+
+  it('loads little, and the language features only with a template', async () => {
+    const { services } = await activated();
+    const { extensionPath } = services.context;
+    assert.ok((await stat(join(extensionPath, 'dist', 'extension.js'))).size < 300_000);
+    const loaded = () => Object.keys(require.cache).some((file) => file.startsWith(extensionPath) && file.endsWith('language.js'));
+    assert.equal(loaded(), false);
+    await vscode.workspace.openTextDocument(inWorkspace('hello.rlenv.yaml'));
+    assert.equal(loaded(), true);
   });
 
   it('registers every command that it contributes', async () => {

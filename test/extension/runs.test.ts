@@ -120,7 +120,7 @@ describe('the loop in VS Code', function () {
     await template('few', /^stale: setup changed/);
   });
 
-  it('cancels: nothing is left, what is finished is kept, and it can be resumed', async () => {
+  it('cancels: nothing is left, what is finished is kept, and resuming is offered', async () => {
     const slow = await vscode.commands.executeCommand<RunRef>(Commands.run, inWorkspace('slow.rlenv.yaml'));
     await until('episodes that run', [api.services.runs.onDidChangeRun], () => ((api.services.runs.get(slow)?.running ?? 0) > 0 ? true : undefined), () => api.services.runs.get(slow));
     const active = await itemOf(api.trees.runs, (node) => node.run?.id === slow.id && node.item === Items.activeRun, 'the run as active');

@@ -7,7 +7,7 @@ import { readTemplate } from '../../template/load.js';
 import { parseTemplate, type ParsedTemplate } from '../../template/parse.js';
 import type { Problem } from '../../template/template.js';
 import { Disposing } from '../dispose.js';
-import { isTemplateName } from '../ids.js';
+import { isTemplateName, Settings } from '../ids.js';
 import { defaultProvider } from '../settings.js';
 
 const DEBOUNCE_MS = 150;
@@ -26,7 +26,7 @@ export class TemplateProblems extends Disposing {
     this.own(workspace.onDidChangeTextDocument(({ document }) => this.schedule(document, DEBOUNCE_MS)));
     this.own(workspace.onDidSaveTextDocument((document) => this.schedule(document, 0)));
     this.own(workspace.onDidCloseTextDocument((document) => this.forget(document)));
-    this.own(workspace.onDidChangeConfiguration(() => this.all()));
+    this.own(workspace.onDidChangeConfiguration((event) => event.affectsConfiguration(Settings.provider) && this.all()));
     this.own({ dispose: () => this.timers.forEach((timer) => clearTimeout(timer)) });
     this.all();
   }
