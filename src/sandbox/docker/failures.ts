@@ -15,8 +15,8 @@ export const statusOf = (error: unknown): number | undefined => (error as Engine
 
 /** What the engine said, without what its client puts around it. */
 export function reasonOf(error: unknown): string {
-  const { json, message } = error as EngineError;
-  return (typeof json?.message === 'string' ? json.message : message.replace(/^\(HTTP code \d+\) .*? - /, '')).trim();
+  const { json, message, statusCode } = error as EngineError;
+  return (typeof json?.message === 'string' ? json.message : message.replace(/^\(HTTP code \d+\) .*? - /, '')).trim() || `HTTP status ${statusCode}`;
 }
 
 /** Error codes of a connection that cannot be made, or breaks. */

@@ -107,7 +107,8 @@ async function buildImage(engine: Engine, dockerfile: { readonly file: string; r
 
 function buildFailure(file: string, reason: string, tail: Tail, cause?: unknown): SandboxError {
   if (/no space left on device/i.test(reason)) return new LimitExceeded(`there is no disk space to build ${file} (${reason})`, { cause });
-  return new BuildFailed(`building ${file} failed: ${reason.trim()}`, tail.lines(40), { cause });
+  const advice = /BuildKit/i.test(reason) ? '; build it with `docker build -t NAME` yourself, and write `image: NAME` in place of `dockerfile`' : '';
+  return new BuildFailed(`building ${file} failed: ${reason.trim()}${advice}`, tail.lines(40), { cause });
 }
 
 function say(options: BuildOptions | undefined, text: string): void {
