@@ -41,6 +41,7 @@ export async function carryOut(live: LiveRun, template: Template, choice: Choice
         labels: { owner: engine.owner, run: live.record.id, template: template.name, digest: snapshot.digest },
         episodeFolder: (episode) => engine.layout.episode(live.record.id, episode),
         openScoringSandbox: (component, signal) => scoring(component, live.record.id, signal),
+        keepWarm: (sandbox, milliseconds) => engine.warm.keep(sandbox, milliseconds),
         onStart: () => live.started(),
         onFinish: (finished) => live.finished(finished),
       },

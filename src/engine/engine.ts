@@ -22,6 +22,7 @@ import { Providers, type Choice } from './providers.js';
 import type { BuildResult, RunSummary } from './reports.js';
 import { RunReader, totals } from './runReader.js';
 import { parseSeeds } from './seeds.js';
+import { WarmSandboxes } from './warm.js';
 
 export const DEFAULT_CONCURRENCY = 64;
 
@@ -39,6 +40,8 @@ export interface EngineOptions {
   /** The workspace folder. */
   readonly root: string;
   readonly log?: (message: string) => void;
+  /** A sandbox that was kept after its episode came or went. */
+  readonly onSandboxes?: () => void;
 }
 
 export class Engine {
@@ -48,6 +51,7 @@ export class Engine {
   readonly providers: Providers;
   readonly owner: string;
   readonly live = new Map<string, LiveRun>();
+  readonly warm: WarmSandboxes;
   readonly builds: Builds;
   private readonly readers = new Map<string, RunReader>();
 
@@ -58,6 +62,7 @@ export class Engine {
     this.snapshots = new SnapshotStore(this.layout);
     this.providers = new Providers(this.layout, options.log ?? (() => undefined));
     this.builds = new Builds(this.snapshots, owner);
+    this.warm = new WarmSandboxes(options.onSandboxes ?? (() => undefined));
   }
 
   static async open(options: EngineOptions): Promise<Engine> {
@@ -216,6 +221,7 @@ export class Engine {
   /** Cancels every run of this process, and waits until no sandbox is left. */
   async close(): Promise<void> {
     await Promise.all([...this.live.values()].map((live) => live.cancel()));
+    await this.warm.close();
     await this.providers.close();
   }
 }

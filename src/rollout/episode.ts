@@ -16,6 +16,8 @@ import { discard } from './teardown.js';
 
 /** Room for what surrounds the commands: transfers, starts, a slow machine. */
 const LIFETIME_SLACK_MS = 10 * 60_000;
+/** Life of a sandbox that is kept until somebody ends it. */
+const LONGEST_LIFE_MS = 7 * 24 * 3_600_000;
 
 /** What all episodes of a run share. */
 export interface EpisodeContext {
@@ -28,6 +30,8 @@ export interface EpisodeContext {
   /** How many sandboxes are created at once, apart from how many episodes run. */
   readonly creation: Limiter;
   readonly openScoringSandbox: (component: Extract<RewardComponentSpec, { type: 'sandbox' }>, signal: AbortSignal) => Promise<Sandbox>;
+  /** Takes over a sandbox that the template keeps after its episode. */
+  readonly keepWarm: (sandbox: Sandbox, milliseconds: number) => void;
   /** Folder for what the episode leaves: output and artifacts. */
   readonly folder: (episode: number) => EpisodeFolder;
 }
@@ -123,6 +127,7 @@ export async function runEpisode(id: EpisodeId, context: EpisodeContext, signal:
 async function play(id: EpisodeId, context: EpisodeContext, attempt: Attempt, redactor: Redactor, signal: AbortSignal): Promise<void> {
   const { template, provider } = context;
   const sandbox = await attempt.phase('restore', () => context.creation.run(() => provider.restore(context.snapshot, episodeSpec(id, context), { signal }), signal));
+  let played = false;
   try {
     await attempt.phase('act', () => act(sandbox, id, context, attempt, redactor, signal));
     await attempt.phase('score', async () => {
@@ -140,8 +145,11 @@ async function play(id: EpisodeId, context: EpisodeContext, attempt: Attempt, re
       await sandbox.killAll({ signal });
       attempt.artifacts = await keepArtifacts(sandbox, template.artifacts, context.folder(id.episode).artifacts, context.secrets, signal);
     });
+    played = true;
   } finally {
-    await attempt.phase('terminate', () => discard(sandbox));
+    // One that broke is not worth a look, and is tried again in another.
+    if (played && template.keepWarmMs !== undefined) context.keepWarm(sandbox, template.keepWarmMs);
+    else await attempt.phase('terminate', () => discard(sandbox));
   }
 }
 
@@ -174,7 +182,8 @@ function truncate(attempt: Attempt, code: string, sentence: string): void {
 
 function episodeSpec(id: EpisodeId, { template, labels, secrets, timeoutMs }: EpisodeContext): SandboxSpec {
   const scoring = template.reward.reduce((sum, component) => sum + component.timeout, 0);
-  const lifetimeMs = timeoutMs + scoring + LIFETIME_SLACK_MS;
+  const warm = template.keepWarmMs === undefined ? 0 : template.keepWarmMs < 0 ? LONGEST_LIFE_MS : template.keepWarmMs;
+  const lifetimeMs = timeoutMs + scoring + LIFETIME_SLACK_MS + warm;
   return {
     labels: { ...labels, episode: id.episode, expires: Date.now() + lifetimeMs },
     resources: template.resources,

@@ -49,7 +49,7 @@ export class RunnerServer {
   private engine(root: string): Promise<Engine> {
     let engine = this.engines.get(root);
     if (!engine) {
-      engine = Engine.open({ root, log: (message) => this.send('log', { level: 'info', message }) });
+      engine = Engine.open({ root, log: (message) => this.send('log', { level: 'info', message }), onSandboxes: () => this.changed(root, 'sandboxes') });
       engine.catch(() => this.engines.delete(root));
       this.engines.set(root, engine);
     }

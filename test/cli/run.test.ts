@@ -1,8 +1,12 @@
 import assert from 'node:assert/strict';
+import { execFile } from 'node:child_process';
 import { readFile, readdir } from 'node:fs/promises';
 import { join } from 'node:path';
+import { promisify } from 'node:util';
 import type { EpisodeRecord } from '../../src/store/records.js';
 import { HELLO, Workspace, normalise } from './support.js';
+
+const execute = promisify(execFile);
 
 interface RunObject {
   run: { id: string; state: string; snapshot: { built: boolean; id: string }; total: number };
@@ -87,6 +91,19 @@ describe('rl-sandboxes run', function () {
     const { code, stderr } = await workspace.run('run', file);
     assert.equal(code, 1);
     assert.match(stderr, /wrong\.rlenv\.yaml:2:21: error: .*2Gi.*\n.*wrong\.rlenv\.yaml:3:24: error: .*"seed".*"seeds"/);
+  });
+
+  it('keeps sandboxes warm if the template asks, and ends them with Ctrl-C', async () => {
+    const mark = `sleep 876${process.pid}`;
+    const alive = async () => (await execute('ps', ['-eo', 'args'])).stdout.split('\n').filter((line) => line === mark).length;
+    const file = await workspace.template('warm', `keep_warm: -1\nepisode:\n  seeds: 2\n  run: |\n    ${mark} > /dev/null 2>&1 &\n    echo 1\n`);
+    const { child, result } = workspace.start(['run', file]);
+    let said = '';
+    await new Promise<void>((resolve) => child.stderr!.on('data', (chunk: Buffer) => (said += chunk.toString()).includes('2 sandboxes stay warm') && resolve()));
+    assert.equal(await alive(), 2);
+    process.kill(child.pid!, 'SIGINT');
+    assert.equal((await result).code, 0);
+    assert.equal(await alive(), 0);
   });
 
   it('never writes the value of a secret', async () => {

@@ -1,8 +1,9 @@
+import { once } from 'node:events';
 import type { Command } from 'commander';
 import type { LiveRun, LiveRunEvents } from '../../engine/liveRun.js';
 import { parseDuration } from '../../template/units.js';
 import { EXIT, UsageError } from '../failure.js';
-import { milliseconds } from '../format.js';
+import { milliseconds, plural } from '../format.js';
 import { plain } from '../plain.js';
 import { Progress } from '../progress.js';
 import { runObject, runReport } from '../runReport.js';
@@ -89,6 +90,10 @@ async function follow(session: Session, verbose: boolean | undefined, start: (ev
   // With a full disk the record in memory is the true one.
   const snapshot = { ...(await session.engine.snapshot(run.id)), run };
   session.result(runObject(snapshot, directory), () => runReport(snapshot, directory));
+  if (session.engine.warm.size > 0) {
+    session.note(`${plural(session.engine.warm.size, 'sandbox', 'sandboxes')} stay warm, as the template asks; Ctrl-C ends them.`);
+    await Promise.race([session.engine.warm.empty(), once(session.signal, 'abort')]);
+  }
   if (run.state === 'cancelled') return EXIT.cancelled;
   return run.state === 'done' && snapshot.counts.error === 0 ? EXIT.done : EXIT.failed;
 }
