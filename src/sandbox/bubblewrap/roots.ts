@@ -1,5 +1,5 @@
 /** The lowest layer of a sandbox's files: the default root, a folder of the host, or the files of a container image. Kept by digest. */
-import { createHash } from 'node:crypto';
+import { createHash, randomUUID } from 'node:crypto';
 import { lstat, mkdir, readFile, readdir, readlink, rename, stat, symlink, writeFile } from 'node:fs/promises';
 import { isAbsolute, join } from 'node:path';
 import { BuildFailed, Unsupported } from '../errors.js';
@@ -55,14 +55,23 @@ export class Roots {
     });
   }
 
+  /** What a process that died had half made. */
+  private async removeAbandoned(): Promise<void> {
+    for (const name of await readdir(this.folder).catch(() => [])) {
+      const pid = /\.(\d+)-[0-9a-f]+\.partial$/.exec(name)?.[1];
+      if (pid !== undefined && !isRunning(Number(pid))) await removeTree(join(this.folder, name), this.chmod);
+    }
+  }
+
   /** Takes the root from the store or has it made there; what is half made never carries the name. */
   private async keep(digest: string, make: (folder: string) => Promise<Omit<Root, 'digest' | 'name'>>): Promise<Root> {
     const name = nameOf(digest);
     const folder = join(this.folder, name);
     const known = await readFile(join(folder, 'root.json'), 'utf8').catch(() => undefined);
     if (known !== undefined) return JSON.parse(known) as Root;
-    const partial = `${folder}.${process.pid}.partial`;
-    await removeTree(partial, this.chmod);
+    // Two calls at once each make their own; the first to be whole gets the name.
+    const partial = `${folder}.${process.pid}-${randomUUID().slice(0, 8)}.partial`;
+    await this.removeAbandoned();
     await mkdir(partial, { recursive: true });
     try {
       const root: Root = { digest, name, ...(await make(partial)) };
@@ -75,6 +84,15 @@ export class Roots {
     } finally {
       await removeTree(partial, this.chmod);
     }
+  }
+}
+
+function isRunning(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === 'EPERM';
   }
 }
 

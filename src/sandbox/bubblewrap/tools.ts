@@ -3,7 +3,7 @@
  * transfer of files use them, so they work whatever the image holds, and nothing inside can replace them. The loader may be run but not
  * read: the kernel then lets no process of the sandbox look into, or steer, one that was started through it (`would_dump` in fs/exec.c).
  */
-import { createHash } from 'node:crypto';
+import { createHash, randomUUID } from 'node:crypto';
 import { copyFile, chmod, mkdir, realpath, rename, rm, stat, access } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { runCommand } from '../command.js';
@@ -46,8 +46,7 @@ export async function prepareTools(stateDir: string, host: Host, signal?: AbortS
   }
   const folder = join(stateDir, 'tools', identity.digest('hex').slice(0, 16));
   if (await exists(folder)) return folder;
-  const partial = `${folder}.${process.pid}.partial`;
-  await rm(partial, { recursive: true, force: true });
+  const partial = `${folder}.${randomUUID()}.partial`;
   await mkdir(partial, { recursive: true });
   for (const [name, path] of sources) {
     await copyFile(path, join(partial, name));
