@@ -4,6 +4,7 @@
  */
 import { spawn, type ChildProcessWithoutNullStreams } from 'node:child_process';
 import { Agent } from 'node:http';
+import type { Socket } from 'node:net';
 import { Duplex } from 'node:stream';
 import type { Transport } from './endpoint.js';
 
@@ -63,7 +64,9 @@ class DialStdio extends Duplex {
   }
 
   override _destroy(error: Error | null, done: (error?: Error | null) => void): void {
-    this.child.kill();
+    // The other machine notices that its input has ended; a client that is asked to end may wait for its server.
+    this.child.kill('SIGKILL');
+    for (const pipe of this.child.stdio) pipe?.destroy();
     done(error);
   }
 
@@ -80,12 +83,17 @@ class DialStdio extends Duplex {
   }
 
   ref(): this {
-    this.child.ref();
+    for (const part of [this.child, ...this.pipes]) part.ref();
     return this;
   }
 
   unref(): this {
-    this.child.unref();
+    for (const part of [this.child, ...this.pipes]) part.unref();
     return this;
+  }
+
+  /** They are sockets, whatever their type says. */
+  private get pipes(): Socket[] {
+    return [this.child.stdin, this.child.stdout, this.child.stderr] as unknown as Socket[];
   }
 }
