@@ -10,7 +10,7 @@ import { Bench, type Subject } from './conformance/bench.js';
 
 export type { Subject } from './conformance/bench.js';
 
-/** Registers the suite. `open` is called once, before the first test; it may skip by throwing `Skip`. */
+/** Registers the suite. `open` is called once, before the first test. */
 export function conformance(name: string, open: () => Promise<Subject>): void {
   describe(name, function () {
     this.timeout(120_000);

@@ -8,8 +8,11 @@ import type { Gate } from './gate.js';
 import { Interruption } from './interruption.js';
 import { join, killAllFromOutside, type Joined, type Target } from './joined.js';
 import { CommandOutput, type OutputPipe } from './outputPipe.js';
-import { children, descendants, kill, living, processState } from './processes.js';
+import { PATIENCE_MS, children, descendants, kill, killDescendants, living, processState } from './processes.js';
 import { becoming } from './shell.js';
+
+/** Exit code of a command that was killed. */
+const KILLED = 137;
 
 export interface CommandsParts {
   readonly target: Target;
@@ -33,15 +36,12 @@ export class Commands {
   /** Whether what the gate's last command wrote has been read. */
   private read: Promise<boolean> = Promise.resolve(true);
   private readonly joined = new Set<Joined>();
-  private lost: Error | undefined;
-  private readonly whenLost: Promise<never>;
-  private lose!: (error: Error) => void;
+  private readonly running = new Set<Interruption>();
+  private over = false;
   private oomKills: number;
 
   constructor(private readonly parts: CommandsParts) {
     this.oomKills = parts.oomKills;
-    this.whenLost = new Promise<never>((_, reject) => (this.lose = reject));
-    this.whenLost.catch(() => undefined);
   }
 
   exec(argv: readonly string[], options: ExecOptions): ExecProcess {
@@ -53,9 +53,9 @@ export class Commands {
 
   /** The sandbox has ended, or is about to. */
   end(): void {
-    if (this.lost) return;
-    this.lost = new SandboxLost('the sandbox has ended');
-    this.lose(this.lost);
+    if (this.over) return;
+    this.over = true;
+    for (const interruption of this.running) interruption.because(lost());
     this.parts.gate.end();
     this.parts.stdout.cut();
     this.parts.stderr.cut();
@@ -64,7 +64,7 @@ export class Commands {
 
   async killAll(signal: AbortSignal): Promise<void> {
     const { gate, target } = this.parts;
-    if (this.lost) throw this.lost;
+    if (this.over) throw lost();
     // Through the gate it costs no process, but it does not listen while a command runs on it.
     if (this.onGate === undefined) await gate.killAll();
     // Again and again, for a command that was only about to start.
@@ -75,7 +75,7 @@ export class Commands {
     }
     await Promise.all([...this.joined].map((each) => each.kill().then(() => each.exit.catch(() => undefined))));
     // What was killed has ended only when the kernel says so: until then it may be writing.
-    while ((await living(await children(target.gate))).length > 0 && !this.lost) {
+    while ((await living(await children(target.gate))).length > 0 && !this.over) {
       signal.throwIfAborted();
       await pause(1);
     }
@@ -85,14 +85,13 @@ export class Commands {
 
   private async run(argv: readonly string[], options: ExecOptions, outputs: readonly [CommandOutput, CommandOutput]): Promise<ExitStatus> {
     const interruption = new Interruption(options);
-    const stop = Promise.race([interruption.happened, this.whenLost]);
-    stop.catch(() => undefined);
+    this.running.add(interruption);
     try {
       options.signal?.throwIfAborted();
-      if (this.lost) throw this.lost;
+      if (this.over) throw lost();
       const lines = becoming({ argv, env: options.env, cwd: options.cwd });
       const free = options.stdin === undefined && this.onGate === undefined;
-      const code = await (free ? this.preferGate(lines, outputs, interruption, stop) : this.join(lines, options.stdin, outputs, interruption, stop));
+      const code = await (free ? this.preferGate(lines, outputs, interruption) : this.join(lines, options.stdin, outputs, interruption));
       const killed = await this.wasKilledForMemory();
       return killed && code !== 0 ? { code, killedBy: 'memory' } : { code };
     } catch (error) {
@@ -100,34 +99,35 @@ export class Commands {
       for (const output of outputs) if (!output.served) output.end();
       throw error;
     } finally {
+      this.running.delete(interruption);
       interruption.dispose();
     }
   }
 
-  private async preferGate(lines: string, outputs: readonly [CommandOutput, CommandOutput], interruption: Interruption, stop: Promise<never>): Promise<number> {
+  private async preferGate(lines: string, outputs: readonly [CommandOutput, CommandOutput], interruption: Interruption): Promise<number> {
     let release!: () => void;
     this.onGate = new Promise<void>((resolve) => (release = resolve));
     try {
-      if ((await this.read) && (this.empty || (await this.isEmpty()))) return await this.onTheGate(lines, outputs, stop);
+      if ((await this.read) && (this.empty || (await this.isEmpty()))) return await this.onTheGate(lines, outputs, interruption);
     } finally {
       this.onGate = undefined;
       release();
     }
-    return this.join(lines, undefined, outputs, interruption, stop);
+    return this.join(lines, undefined, outputs, interruption);
   }
 
-  private async onTheGate(lines: string, outputs: readonly [CommandOutput, CommandOutput], stop: Promise<never>): Promise<number> {
+  private async onTheGate(lines: string, outputs: readonly [CommandOutput, CommandOutput], interruption: Interruption): Promise<number> {
     const { gate, stdout, stderr } = this.parts;
     this.empty = false;
     stdout.serve(outputs[0]);
     stderr.serve(outputs[1]);
     const ended = gate.command(lines);
     try {
-      return await Promise.race([ended, stop]);
+      return await Promise.race([interruption.happened, ended]);
     } catch (error) {
-      if (!this.lost) {
-        await this.killGateCommand();
-        await Promise.race([ended, this.whenLost]).catch(() => undefined);
+      if (!this.over) {
+        await this.killGateCommand().catch(() => undefined);
+        await patiently(ended);
       }
       throw error;
     } finally {
@@ -143,11 +143,11 @@ export class Commands {
   /** The gate's command found the sandbox empty, so everything that runs now is its own, unless others have joined meanwhile. */
   private async killGateCommand(): Promise<void> {
     const { target } = this.parts;
-    if (this.joined.size === 0) return killAllFromOutside(target);
-    for (let found = await descendants(target.gate); found.length > 0; found = await descendants(target.gate)) found.forEach(kill);
+    if (this.joined.size === 0) await killAllFromOutside(target, AbortSignal.timeout(PATIENCE_MS));
+    else await killDescendants(target.gate);
   }
 
-  private async join(lines: string, stdin: ExecOptions['stdin'], outputs: readonly [CommandOutput, CommandOutput], interruption: Interruption, stop: Promise<never>): Promise<number> {
+  private async join(lines: string, stdin: ExecOptions['stdin'], outputs: readonly [CommandOutput, CommandOutput], interruption: Interruption): Promise<number> {
     const { target, fifos, surroundings } = this.parts;
     this.empty = false;
     const started = await join(target, fifos, `${surroundings}${lines}`, stdin, outputs, interruption);
@@ -155,15 +155,18 @@ export class Commands {
     const alone = this.onGate === undefined && this.joined.size === 1;
     const since = (await processState(started.pid))?.started;
     try {
-      return await Promise.race([started.exit, stop]);
+      const code = await Promise.race([interruption.happened, started.exit]);
+      // A sandbox that was ended from elsewhere takes its commands with it, which looks like a kill.
+      if (code === KILLED && (await living([target.gate])).length === 0) throw lost();
+      return code;
     } catch (error) {
-      if (!this.lost) {
+      if (!this.over) {
         await started.kill();
         // Daemons of its own hang from the first process by now. With others beside it, whose they are cannot be told.
         if (alone && since !== undefined) await this.killSince(since);
       }
-      await started.exit.catch(() => undefined);
-      throw this.lost ?? error;
+      await patiently(started.exit);
+      throw error;
     } finally {
       this.joined.delete(started);
     }
@@ -186,3 +189,8 @@ export class Commands {
     return this.oomKills > before;
   }
 }
+
+/** Waits for the end of what was killed, but not without end. */
+const patiently = (end: Promise<unknown>): Promise<unknown> => Promise.race([end.catch(() => undefined), pause(PATIENCE_MS, undefined, { ref: false })]);
+
+const lost = (): SandboxLost => new SandboxLost('the sandbox has ended');

@@ -82,6 +82,8 @@ export class Files implements SandboxFiles {
     child.stdout.resume();
     const [{ code }, said] = await Promise.all([child.exit, text(child.stderr)]);
     if (code === 0) return;
+    // A source that broke is why the command did, and says more.
+    if (stdin instanceof Readable && stdin.errored) throw stdin.errored;
     const message = `${what} failed: ${said.trim() || `exit code ${code}`}`;
     throw /No space left|quota exceeded/i.test(said) ? new LimitExceeded(message) : new SandboxError(message);
   }

@@ -22,7 +22,7 @@ export class Gate {
   private waiting: { readonly word: string; readonly resolve: (value: number) => void; readonly reject: (error: Error) => void } | undefined;
   private text = '';
   private number = 0;
-  private lost: Error | undefined;
+  private over = false;
   private last: Promise<unknown> = Promise.resolve();
 
   constructor(private readonly line: Line) {
@@ -41,7 +41,7 @@ export class Gate {
   }
 
   private send(lines: string, report: string): Promise<number> {
-    if (this.lost) return Promise.reject(this.lost);
+    if (this.over) return Promise.reject(lost());
     const word = `r${++this.number}`;
     return new Promise((resolve, reject) => {
       this.waiting = { word, resolve, reject };
@@ -66,8 +66,8 @@ export class Gate {
 
   /** Hangs up: the gate ends with its program, and nothing more will be answered. */
   end(): void {
-    this.lost ??= new SandboxLost('the sandbox has ended');
-    this.waiting?.reject(this.lost);
+    this.over = true;
+    this.waiting?.reject(lost());
     this.waiting = undefined;
     this.line.opened();
     this.line.program.destroy();
@@ -93,3 +93,5 @@ export class Gate {
     }
   }
 }
+
+const lost = (): SandboxLost => new SandboxLost('the sandbox has ended');

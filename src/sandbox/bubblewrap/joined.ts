@@ -15,7 +15,7 @@ import { HOST_ENVIRONMENT } from './host.js';
 import type { Interruption } from './interruption.js';
 import { BUILD_CAPABILITIES } from './launch.js';
 import { OutputPipe, type CommandOutput } from './outputPipe.js';
-import { descendants, kill } from './processes.js';
+import { killDescendants } from './processes.js';
 import { closeAbove, quote } from './shell.js';
 import { tool } from './tools.js';
 
@@ -111,7 +111,7 @@ export async function join(target: Target, fifos: Fifos, becoming: string, stdin
     pid: child.pid!,
     exit,
     kill: async () => {
-      for (let found = await descendants(child.pid!); found.length > 0; found = await descendants(child.pid!)) found.forEach(kill);
+      await killDescendants(child.pid!);
       child.kill('SIGKILL');
     },
   };

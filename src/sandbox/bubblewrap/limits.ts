@@ -1,4 +1,5 @@
 /** The bounds of one sandbox with the provider's own where none are asked for. */
+import { totalmem } from 'node:os';
 import { Unsupported } from '../errors.js';
 import type { Resources } from '../provider.js';
 
@@ -19,8 +20,10 @@ export interface Limits {
  * What a sandbox writes lies in memory, so without a bound of its own the disk is a gibibyte, or half the memory where that is less: a
  * sandbox that fills its disk then gets "No space left" and is not killed for it.
  */
-export function limitsOf(resources: Resources): Limits {
+export function limitsOf(resources: Resources, build = false): Limits {
   if (resources.gpu !== undefined && resources.gpu.count !== 0) throw new Unsupported('bubblewrap sandboxes have no GPU; the docker provider has');
   const { cpu, memory, pids = DEFAULT_PIDS } = resources;
-  return { cpu, memory, pids, disk: resources.disk ?? Math.min(GIBIBYTE, memory === undefined ? GIBIBYTE : memory / 2) };
+  // What an episode may write is no bound for what it is built from.
+  const disk = build ? totalmem() / 2 : (resources.disk ?? Math.min(GIBIBYTE, memory === undefined ? GIBIBYTE : memory / 2));
+  return { cpu, memory, pids, disk };
 }

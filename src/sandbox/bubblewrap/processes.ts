@@ -1,5 +1,9 @@
 /** Processes of sandboxes as the host sees them in /proc. */
 import { readFile, readdir } from 'node:fs/promises';
+import { setTimeout as pause } from 'node:timers/promises';
+
+/** How long processes that were killed are waited for. */
+export const PATIENCE_MS = 10_000;
 
 /** Children of a process, its threads' included. */
 export async function children(pid: number): Promise<number[]> {
@@ -54,6 +58,15 @@ export function kill(pid: number): void {
     process.kill(pid, 'SIGKILL');
   } catch {
     // Gone, or not ours to kill: whoever waits for its end finds out.
+  }
+}
+
+/** Kills what descends from a process until nothing does, or for as long as `PATIENCE_MS`: one that waits for a device cannot be killed. */
+export async function killDescendants(pid: number): Promise<void> {
+  const deadline = Date.now() + PATIENCE_MS;
+  for (let found = await descendants(pid); found.length > 0 && Date.now() < deadline; found = await descendants(pid)) {
+    found.forEach(kill);
+    await pause(1);
   }
 }
 

@@ -6,6 +6,7 @@ import { BuildFailed, Unsupported } from '../errors.js';
 import type { BaseImage, BuildOptions } from '../provider.js';
 import { removeTree } from './disk.js';
 import { describeHostRoot, makeHostRoot } from './hostRoot.js';
+import { exists } from './processes.js';
 
 export interface Root {
   readonly digest: string;
@@ -59,7 +60,7 @@ export class Roots {
   private async removeAbandoned(): Promise<void> {
     for (const name of await readdir(this.folder).catch(() => [])) {
       const pid = /\.(\d+)-[0-9a-f]+\.partial$/.exec(name)?.[1];
-      if (pid !== undefined && !isRunning(Number(pid))) await removeTree(join(this.folder, name), this.chmod);
+      if (pid !== undefined && !exists(Number(pid))) await removeTree(join(this.folder, name), this.chmod);
     }
   }
 
@@ -84,15 +85,6 @@ export class Roots {
     } finally {
       await removeTree(partial, this.chmod);
     }
-  }
-}
-
-function isRunning(pid: number): boolean {
-  try {
-    process.kill(pid, 0);
-    return true;
-  } catch (error) {
-    return (error as NodeJS.ErrnoException).code === 'EPERM';
   }
 }
 

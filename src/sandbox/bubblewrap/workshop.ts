@@ -73,7 +73,7 @@ export class Workshop {
   /** A running sandbox. Rejects with what went wrong, or the signal's reason, when nothing is left of it. */
   async make(source: Source, spec: SandboxSpec, build: boolean, signal: AbortSignal): Promise<BubblewrapSandbox> {
     const { ability, slots, starter, fifos, snapshots } = this;
-    const limits = limitsOf(spec.resources);
+    const limits = limitsOf(spec.resources, build);
     const id = `bw-${randomBytes(8).toString('hex')}`;
     const entry = { id, labels: spec.labels, createdAt: Date.now() };
     const work = (build ? ability.folderDisk : !ability.memoryDisk) ? join(this.context.stateDir, 'work', id) : undefined;
