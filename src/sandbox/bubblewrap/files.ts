@@ -1,5 +1,5 @@
 /** Files in and out of a sandbox by programs that run inside it, so that its links mean inside what they mean there. */
-import { PassThrough, type Readable, type TransformCallback } from 'node:stream';
+import { PassThrough, Readable, type TransformCallback } from 'node:stream';
 import { buffer, text } from 'node:stream/consumers';
 import { dirname } from 'node:path/posix';
 import { packDirectory } from '../archive.js';
