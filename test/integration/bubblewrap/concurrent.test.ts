@@ -12,7 +12,9 @@ describe('bubblewrap in a fresh folder', () => {
     try {
       const answers = await Promise.all(providers.flatMap((provider) => [provider.check(), provider.check(), provider.list().then(() => provider.check())]));
       assert.deepEqual(answers.map(({ ok, summary }) => (ok ? 'ok' : summary)), Array<string>(6).fill('ok'));
-      const left = (await readdir(stateDir, { recursive: true })).filter((name) => name.endsWith('.partial'));
+      // One by one: a recursive look would follow links out of the root.
+      const names = await Promise.all(['roots', 'tools', 'snapshots'].map((name) => readdir(join(stateDir, name)).catch(() => [])));
+      const left = names.flat().filter((name) => name.endsWith('.partial'));
       assert.deepEqual(left, []);
     } finally {
       await Promise.all(providers.map((provider) => provider.close()));
