@@ -96,8 +96,10 @@ try {
 } catch (error) {
   console.log(`- failed: ${error instanceof StepFailed ? error.message : error.stack}`);
   total.failed += 1;
-} finally {
-  await tidyUp();
 }
+await tidyUp().catch((error) => {
+  console.log(`- failed: tidying up: ${error.message}`);
+  total.failed += 1;
+});
 console.log(`\n${total.passed} passed, ${total.failed} failed, ${total.skipped} skipped`);
 process.exitCode = total.failed ? 1 : 0;

@@ -47,8 +47,9 @@ async function containers(dockerHost) {
   return output.split('\n').filter(Boolean);
 }
 
-const remove = async ({ pid, container, dockerHost }) => {
+const remove = async ({ pid, mount, container, dockerHost }) => {
   if (pid !== undefined) signal(pid);
+  if (mount !== undefined) await run('umount', ['--lazy', mount], { timeoutMs: 30_000, allowFailure: true });
   if (container !== undefined) await run('docker', ['--host', dockerHost, 'rm', '--force', container], { timeoutMs: 30_000, allowFailure: true });
 };
 
@@ -62,7 +63,7 @@ function signal(pid) {
 
 /**
  * Begins to watch over a scratch folder. The answer is what is left of the suite once it has had `patienceMs` to go, as lines for a
- * person; processes and containers among it are removed.
+ * person; processes, mounts and containers among it are removed.
  * @param {string} scratch
  * @param {string} [dockerHost] the engine that the suite uses
  * @returns {Promise<(patienceMs?: number) => Promise<string[]>>}
@@ -74,7 +75,7 @@ export async function watchLeftovers(scratch, dockerHost) {
     const [running, mounted, groups, left] = await Promise.all([processesUsing(scratch), mounts(scratch), orphanedGroups(), containers(dockerHost)]);
     return [
       ...running.map(({ pid, command }) => ({ what: `process ${pid}: ${command}`, pid })),
-      ...mounted.map((path) => ({ what: `mount ${path}` })),
+      ...mounted.map((path) => ({ what: `mount ${path}`, mount: path })),
       ...groups.filter((name) => !groupsBefore.includes(name)).map((name) => ({ what: `control group ${name}` })),
       ...left.filter((name) => !containersBefore.includes(name)).map((name) => ({ what: `container ${name}`, container: name, dockerHost })),
     ];

@@ -95,7 +95,7 @@ export async function runSuite(suite, { scratch: parent, env, grep, onProgress }
 
   const lines = await leftovers();
   const left = lines.length ? [failure(suite, ['left behind:', ...lines].join('\n'))] : [];
-  await rm(scratch, { recursive: true, force: true });
+  await rm(scratch, { recursive: true, force: true, maxRetries: 5 }).catch((error) => left.push(failure(suite, `left behind what cannot be removed: ${error.message}`)));
   if (suite.command) {
     const failed = outcome.code !== 0 || outcome.timedOut;
     return { passed: failed ? 0 : 1, failures: [...(failed ? [failure(suite, outcome.output.trim())] : []), ...left], skips: [] };
