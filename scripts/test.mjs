@@ -72,8 +72,10 @@ async function build() {
 
 async function runOne(suite) {
   const started = performance.now();
-  const reason = await obstacle(suite);
-  const { passed, failures, skips } = reason
+  const { reason, broken } = await obstacle(suite).then((reason) => ({ reason }), (broken) => ({ broken }));
+  const { passed, failures, skips } = broken
+    ? { passed: 0, failures: [{ title: suite.name, error: `could not be set up: ${broken.message}` }], skips: [] }
+    : reason
     ? { passed: 0, failures: [], skips: [{ title: suite.name, reason }] }
     : await runSuite(suite, { scratch, env: machine.env, grep: values.grep, onProgress: (results) => showProgress(suite, results) });
   clearLine();

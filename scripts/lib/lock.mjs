@@ -1,6 +1,6 @@
 // A lock between processes of one machine: a folder, which only one of them can make, with the holder's process id in it.
 import { mkdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 
 function alive(pid) {
@@ -29,6 +29,7 @@ async function abandoned(folder) {
  * @returns {Promise<T>}
  */
 export async function withLock(folder, work, timeoutMs = 900_000) {
+  await mkdir(dirname(folder), { recursive: true });
   for (const deadline = Date.now() + timeoutMs; ; ) {
     try {
       await mkdir(folder);

@@ -1,4 +1,5 @@
-// What suites need of the machine: each thing is set up once, on first need, and the answer says why it cannot be had.
+// What suites need of the machine: each thing is set up once, on first need, and the answer says why it cannot be had. A set-up that breaks is
+// no such answer: it rejects, and the suites that need it fail.
 import { execPath } from 'node:process';
 import { setTimeout as delay } from 'node:timers/promises';
 import { ensureBrowser } from '../setup/browser.mjs';
@@ -35,13 +36,13 @@ export class Machine {
    * @returns {Promise<string | undefined>} why it cannot be had, in one line
    */
   need(name) {
-    if (!this.#answers.has(name)) this.#answers.set(name, this.#setups[name]().catch((error) => `${name} could not be set up: ${error.message}`));
+    if (!this.#answers.has(name)) this.#answers.set(name, this.#setups[name]());
     return this.#answers.get(name);
   }
 
   /** Ends what was started, also what is just starting. */
   async close() {
-    await Promise.race([this.#answers.get('docker'), delay(15_000, undefined, { ref: false })]);
+    await Promise.race([this.#answers.get('docker')?.catch(() => undefined), delay(15_000, undefined, { ref: false })]);
     await this.#docker?.stop();
   }
 

@@ -1,6 +1,6 @@
 // A complete VS Code server from npm, for tests that need a real VS Code where none can be downloaded. Its native modules are compiled for
 // the Node that it comes with, which takes minutes: it is kept in a cache outside the clone.
-import { mkdir, mkdtemp, readFile, readdir, rename, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, readFile, readdir, rename, rm, writeFile } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { findProgram } from '../lib/find.mjs';
 import { withLock } from '../lib/lock.mjs';
@@ -43,6 +43,8 @@ async function build(root) {
   const nodeRoot = dirname(dirname(node));
   // npm itself and each install script must run under that Node, and compile against its headers.
   const env = { ...process.env, PATH: `${dirname(node)}:${process.env.PATH}`, npm_config_nodedir: nodeRoot };
+  // Under `npm test` it names the Node of that npm, and install scripts believe it.
+  delete env.npm_config_user_agent;
   await run(args.length ? node : command, [...args, 'install', `code-server@${VERSION}`, ...flags], { ...options, env });
   await run(node, [serverMain, '--version'], { cwd: root });
 }
@@ -67,7 +69,6 @@ export async function ensureVsCode() {
   } else if (!(await findProgram('c++')) || !(await findProgram('python3'))) {
     return { missing: 'the VS Code server of npm needs a C++ compiler and python3 to install' };
   }
-  await mkdir(cacheFolder(), { recursive: true });
   await withLock(`${folder()}.lock`, async () => {
     if (await findVsCode()) return;
     await removeAbandoned();

@@ -14,7 +14,8 @@ import type { RewardOutcome } from '../../src/store/records.js';
 import { templateSchema } from '../../src/template/schema.js';
 import type { Template } from '../../src/template/template.js';
 import type { Subject } from './conformance.js';
-import { dockerSubject } from './docker/subject.js';
+import { NoEngine, dockerSubject } from './docker/subject.js';
+import { skip } from '../support/skip.js';
 import { Bench, commandLines, output, run, until } from './conformance/bench.js';
 
 describe('rewards in bubblewrap', function () {
@@ -37,7 +38,11 @@ function rewards(this: Suite, open: (stateDir: string) => Promise<Subject>): voi
     this.timeout(600_000);
     folder = await mkdtemp(join(tmpdir(), 'rl-rewards-'));
     await writeFile(join(folder, 'expected.txt'), 'one\ntwo\nthree\n');
-    await bench.start(await open(join(folder, 'state')));
+    const subject = await open(join(folder, 'state')).catch((error: unknown) => {
+      if (error instanceof NoEngine) skip(this, error.message);
+      throw error;
+    });
+    await bench.start(subject);
   });
   after(async () => {
     await bench.stop();

@@ -17,9 +17,12 @@ export interface DockerSubject extends Subject {
   readonly containers: () => Promise<string[]>;
 }
 
+/** There is no engine and none can be had here: a reason to skip. */
+export class NoEngine extends Error {}
+
 export async function dockerSubject(): Promise<DockerSubject> {
   const { missing, host, baseImage, stop } = await ensureDocker();
-  assert.ok(host !== undefined && baseImage !== undefined, missing);
+  if (host === undefined || baseImage === undefined) throw new NoEngine(missing);
   process.env.DOCKER_HOST = host;
   const docker = new Docker();
   const stateDir = await mkdtemp(join(tmpdir(), 'rl-docker-'));
