@@ -51,20 +51,6 @@ export interface EpisodeTimings {
   readonly terminate: number;
   /** From the first attempt's start to the last one's end, waits between attempts included. */
   readonly total: number;
-  /** What came of it, written when it ends, so that a list of runs reads no episodes. */
-  readonly summary?: RunTotals;
-}
-
-/** The figures that stand beside a run in a list. */
-export interface RunTotals {
-  readonly finished: number;
-  readonly errors: number;
-  /** Finished episodes without a reward. */
-  readonly unscored: number;
-  readonly mean: number | null;
-  /** Half width of the 95 % interval of the mean. */
-  readonly ci95: number | null;
-  readonly episodesPerSecond: number | null;
 }
 
 /** One line of `episodes.jsonl`: a finished episode. */

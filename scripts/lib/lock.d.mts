@@ -1,0 +1,1 @@
+export function withLock<T>(folder: string, work: () => Promise<T>, timeoutMs?: number): Promise<T>;
