@@ -6,7 +6,7 @@ const connection = createMessageConnection(new StreamMessageReader(process.stdin
 // Standard output is the wire: whatever else writes there must not.
 console.log = console.error;
 
-const server = new RunnerServer(connection);
+const server = new RunnerServer();
 let closing = false;
 
 async function close(code: number): Promise<void> {
@@ -19,4 +19,4 @@ async function close(code: number): Promise<void> {
 connection.onClose(() => void close(0));
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => void close(0));
 process.stdout.on('error', () => void close(0));
-connection.listen();
+server.serve(connection);

@@ -1,0 +1,69 @@
+/** Runs: begun, followed, read, removed. */
+import { createWriteStream } from 'node:fs';
+import { finished } from 'node:stream/promises';
+import { exportRun } from '../../engine/export.js';
+import type { LiveRun, LiveRunEvents } from '../../engine/liveRun.js';
+import type { HandlersOf, Services } from './handlers.js';
+
+type RunRequests = 'run/start' | 'run/resume' | 'run/rerun' | 'run/cancel' | 'run/delete' | 'run/list' | 'run/snapshot' | 'run/rows' | 'run/episode' | 'run/export';
+
+export function runHandlers(services: Services): HandlersOf<RunRequests> {
+  /** Events of a run become notices: of the run itself, of the list when its state changes, of what it makes and ends. */
+  const events = (root: string, file: () => string): LiveRunEvents => {
+    let state = '';
+    return {
+      onOutput: (text) => services.notify('build/output', { root, file: file(), text }),
+      onChange: (live) => {
+        services.changed(root, 'run', live.record.id);
+        services.changed(root, 'sandboxes');
+        if (live.record.state === state) return;
+        state = live.record.state;
+        services.changed(root, 'runs');
+        services.changed(root, 'snapshots');
+      },
+    };
+  };
+
+  const begun = (root: string, live: LiveRun): { id: string } => {
+    void live.ended.then((run) => {
+      services.changed(root, 'run', run.id);
+      services.changed(root, 'runs');
+      services.changed(root, 'sandboxes');
+    });
+    return { id: live.record.id };
+  };
+
+  return {
+    'run/start': async ({ root, file, options }, call) => begun(root, await (await services.engine(root, call)).start(file, options, events(root, () => file))),
+    'run/resume': async ({ root, id }, call) => {
+      const live: LiveRun = await (await services.engine(root, call)).resume(id, events(root, () => live.record.file));
+      return begun(root, live);
+    },
+    'run/rerun': async ({ root, id, only }, call) => {
+      const live: LiveRun = await (await services.engine(root, call)).rerun(id, only, events(root, () => live.record.file));
+      return begun(root, live);
+    },
+    'run/cancel': async ({ root, id }, call) => {
+      await (await services.engine(root, call)).live.get(id)?.cancel();
+      return null;
+    },
+    'run/delete': async ({ root, id }, call) => {
+      await (await services.engine(root, call)).deleteRun(id);
+      services.changed(root, 'runs');
+      return null;
+    },
+    'run/list': async ({ root }, call) => (await services.engine(root, call)).list(),
+    'run/snapshot': async ({ root, id }, call) => (await services.engine(root, call)).snapshot(id),
+    'run/rows': async ({ root, id, query }, call) => (await services.engine(root, call)).rows(id, query),
+    'run/episode': async ({ root, id, episode }, call) => (await services.engine(root, call)).episode(id, episode),
+    'run/export': async ({ root, id, format, file }, call) => {
+      const output = createWriteStream(file);
+      const failed = finished(output);
+      failed.catch(() => undefined);
+      const episodes = await Promise.race([exportRun((await services.engine(root, call)).layout, id, format, output), failed.then(() => 0)]);
+      output.end();
+      await failed;
+      return { episodes };
+    },
+  };
+}
