@@ -147,6 +147,8 @@ export interface TraceHead {
   readonly end: TraceEnd;
   /** Still being written. */
   readonly live: boolean;
+  /** How much of the file has been gone through for errors, rewards and totals, from 0 to 1; absent once all of it has. */
+  readonly indexed?: number;
   /** What could not be read, each with a place, in one sentence. */
   readonly problems: readonly string[];
   /** Traces in the same file, where it holds several: which one this is, and what they are called. */
@@ -185,12 +187,12 @@ export interface TraceReader {
   /** The step as it stands in the file, as text; at most `maxBytes` of it. */
   raw(index: number, maxBytes?: number): Promise<{ readonly text: string; readonly bytes: number }>;
   blob(ref: string): Promise<Uint8Array>;
-  /** The step to open on: the first that failed, else where the reward moved, else the last. */
+  /** The step to open on: the first that failed, else where the reward moved, else the last; the first while a big file is being gone through. */
   start(): Promise<number>;
   /** The next step with an error in a direction; `undefined` if there is none. */
   nextError(from: number, direction: 1 | -1): Promise<number | undefined>;
   timeline(bins: number): Promise<readonly TimelineBin[]>;
-  /** Hits in the order of the steps, as they are found; case-insensitive, literal text. */
+  /** Hits in the order of the steps, as they are found, one at most for each step; case-insensitive, literal text. */
   search(text: string, signal?: AbortSignal): AsyncIterable<SearchHit>;
   /** Takes in what was appended; whether anything was. */
   refresh(): Promise<boolean>;

@@ -1,0 +1,86 @@
+/** Where a trace's bytes lie: read by ranges, so that a file of any size costs what is looked at. */
+import { open, type FileHandle } from 'node:fs/promises';
+
+/** A half-open range of bytes. */
+export interface Span {
+  readonly start: number;
+  readonly end: number;
+}
+
+export interface Bytes {
+  readonly size: number;
+  /** What lies in the range; shorter where the file has become so. */
+  read(start: number, end: number): Promise<Buffer>;
+  close(): Promise<void>;
+}
+
+export class FileBytes implements Bytes {
+  private constructor(
+    private readonly handle: FileHandle,
+    public size: number,
+    public modifiedAt: number,
+  ) {}
+
+  static async open(file: string): Promise<FileBytes> {
+    const handle = await open(file, 'r');
+    try {
+      const found = await handle.stat();
+      if (!found.isFile()) throw new Error(`${file} is no ordinary file`);
+      return new FileBytes(handle, found.size, found.mtimeMs);
+    } catch (error) {
+      await handle.close();
+      throw error;
+    }
+  }
+
+  async read(start: number, end: number): Promise<Buffer> {
+    const buffer = Buffer.allocUnsafe(Math.max(0, end - start));
+    let filled = 0;
+    while (filled < buffer.length) {
+      const { bytesRead } = await this.handle.read(buffer, filled, buffer.length - filled, start + filled);
+      if (bytesRead === 0) break;
+      filled += bytesRead;
+    }
+    return buffer.subarray(0, filled);
+  }
+
+  /** Looks how long the file is now. */
+  async measure(): Promise<void> {
+    const found = await this.handle.stat();
+    this.size = found.size;
+    this.modifiedAt = found.mtimeMs;
+  }
+
+  close(): Promise<void> {
+    return this.handle.close();
+  }
+}
+
+export class MemoryBytes implements Bytes {
+  constructor(private readonly data: Buffer) {}
+
+  get size(): number {
+    return this.data.length;
+  }
+
+  read(start: number, end: number): Promise<Buffer> {
+    return Promise.resolve(this.data.subarray(start, end));
+  }
+
+  close(): Promise<void> {
+    return Promise.resolve();
+  }
+}
+
+const WINDOW = 1 << 20;
+
+/** The range in windows, each with the offset of its first byte. */
+export async function* windows(bytes: Bytes, { start, end }: Span, signal?: AbortSignal): AsyncGenerator<{ readonly at: number; readonly data: Buffer }> {
+  for (let at = start; at < end; ) {
+    signal?.throwIfAborted();
+    const data = await bytes.read(at, Math.min(end, at + WINDOW));
+    if (data.length === 0) return;
+    yield { at, data };
+    at += data.length;
+  }
+}

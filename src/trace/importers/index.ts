@@ -1,0 +1,5 @@
+/** The formats that can be read, most particular first. */
+import type { TraceFormat } from './format.js';
+import { native } from './native.js';
+
+export const FORMATS: readonly TraceFormat[] = [native];

@@ -1,0 +1,259 @@
+/**
+ * Reads `trace.jsonl`. Two passes go on behind what is shown: one over the beginnings of the lines finds the steps, one parses the lines for
+ * errors, rewards and totals. A step is looked up and parsed when it is asked for.
+ */
+import type { FileBytes, Span } from '../bytes.js';
+import type { BeginEvent, EndEvent, ModelEvent, RewardEvent, StartEvent, StepEvent, TraceEvent } from '../events.js';
+import { readJson } from '../json/prune.js';
+import { eachLine, type Line } from '../lines.js';
+import type { StepDetail, StepKind, TraceHead, Tokens } from '../model.js';
+import { messageOf, StepReader, type Segment } from '../stepReader.js';
+import { describeMessage, describeNote, describeReward, describeStep, type Described, type StepEvents } from './describe.js';
+import { readStored } from './blobs.js';
+
+/** Bytes of a line that tell what it is. The writer puts the type first. */
+const HEAD = 256;
+const TYPE = /^\{"type":"([a-z]+)"/;
+const TIME = /^\{"type":"[a-z]+","at":(\d{1,16})[,}]/;
+const KINDS: Partial<Record<TraceEvent['type'], StepKind>> = { message: 'message', reward: 'verifier', note: 'message', step: 'action' };
+const LIVE_MS = 600_000;
+const PARSED_TOGETHER = 1 << 20;
+const MOST_PROBLEMS = 50;
+/** Bytes that are looked at before a trace is open. */
+const FIRST = 1 << 20;
+
+export class NativeReader extends StepReader {
+  private started: StartEvent | undefined;
+  private ended: EndEvent | undefined;
+  private rewarded: RewardEvent | undefined;
+  private scanned = 0;
+  private lines = 0;
+  /** Where the events begin that the next `step` completes. */
+  private openFrom: number | undefined;
+  /** Whether the last step of the index is one that has not come to its end. */
+  private provisional = false;
+  private damaged = 0;
+  private found = false;
+  private readonly sums = { prompt: 0, completion: 0, cached: 0, cost: 0, tokens: false, costs: false };
+
+  private constructor(
+    private readonly file: string,
+    private readonly bytes: FileBytes,
+  ) {
+    super();
+  }
+
+  static async open(file: string, bytes: FileBytes): Promise<NativeReader> {
+    const reader = new NativeReader(file, bytes);
+    for (let to = FIRST; ; to *= 2) {
+      await reader.scan(Math.min(bytes.size, to));
+      if (reader.index.length || to >= bytes.size) break;
+    }
+    reader.background = reader.goThrough();
+    reader.background.catch((error: unknown) => reader.problems.push(messageOf(error)));
+    return reader;
+  }
+
+  protected get complete(): boolean {
+    return this.found;
+  }
+
+  protected segments(): readonly Segment[] {
+    return [{ first: 0, bytes: this.bytes, range: { start: 0, end: this.bytes.size } }];
+  }
+
+  protected readBlob(ref: string): Promise<Uint8Array> {
+    return readStored(this.file, ref);
+  }
+
+  head(): Promise<TraceHead> {
+    const { started, ended, rewarded, sums } = this;
+    const live = !ended && Date.now() - this.bytes.modifiedAt < LIVE_MS;
+    const tokens: Tokens | undefined = sums.tokens ? { prompt: sums.prompt, completion: sums.completion, ...(sums.cached && { cached: sums.cached }) } : undefined;
+    return Promise.resolve({
+      format: 'native',
+      ...(started && { version: String(started.version), agent: started.policy.name, task: started.template, seed: started.seed, sample: started.sample, startedAt: started.at }),
+      ...(started?.policy.model !== undefined && { model: started.policy.model }),
+      title: started ? `${started.template} · episode ${started.episode}` : this.file.split(/[\\/]/).at(-1)!,
+      steps: this.index.length,
+      ...(ended && { endedAt: ended.at }),
+      ...(tokens && { tokens }),
+      ...(sums.costs && { cost: sums.cost }),
+      reward: rewarded?.reward ?? ended?.reward ?? null,
+      ...(rewarded && { components: rewarded.components }),
+      end: ended ? { status: ended.status, ...(ended.cause !== undefined && { reason: ended.cause }) } : { status: 'unknown', reason: live ? 'still going on' : 'the trace stops without an end: its process died' },
+      live,
+      problems: [...this.problems, ...this.torn(live), ...(this.damaged > MOST_PROBLEMS ? [`and ${this.damaged - MOST_PROBLEMS} more damaged lines`] : [])],
+      ...(this.index.known < this.index.length || !this.found ? { indexed: this.bytes.size ? this.scanned / this.bytes.size / (this.found ? 1 : 2) : 1 } : {}),
+      ...(started && { extra: started }),
+    });
+  }
+
+  /** What a crash left of a last line; of a trace that is being written it is the line that is being written. */
+  private torn(live: boolean): string[] {
+    const rest = this.bytes.size - this.scanned;
+    return this.found && rest > 0 && !live ? [`line ${this.lines + 1}, the last, is torn: its ${rest} bytes are not shown`] : [];
+  }
+
+  async refresh(): Promise<boolean> {
+    const before = this.bytes.size;
+    await this.bytes.measure();
+    if (this.bytes.size === before) return false;
+    if (this.bytes.size < before) throw new Error('the trace became shorter: it was written anew. Open it again');
+    this.background = this.background.then(() => this.goThrough());
+    await this.background;
+    return true;
+  }
+
+  protected async load(index: number, signal?: AbortSignal): Promise<StepDetail> {
+    const events: TraceEvent[] = [];
+    let problem: unknown;
+    for (const line of await this.linesOf(this.index.span(index))) {
+      signal?.throwIfAborted();
+      try {
+        events.push((await readJson(this.bytes, line)).value as TraceEvent);
+      } catch (error) {
+        problem = error;
+      }
+    }
+    return { index, ...describeEvents(events, problem) };
+  }
+
+  private async linesOf(span: Span): Promise<Span[]> {
+    const lines: Span[] = [];
+    const rest = await eachLine(this.bytes, span, 0, (line) => void lines.push({ start: line.start, end: line.end }));
+    if (rest < span.end) lines.push({ start: rest, end: span.end });
+    return lines;
+  }
+
+  private async goThrough(): Promise<void> {
+    this.found = false;
+    await this.scan(this.bytes.size);
+    this.found = true;
+    this.moved();
+    await this.learn();
+    this.moved();
+  }
+
+  /** First pass, up to an offset: what steps there are. */
+  private async scan(to: number): Promise<void> {
+    if (this.provisional) this.index.pop();
+    this.provisional = false;
+    this.scanned = await eachLine(this.bytes, { start: this.scanned, end: to }, HEAD, (line) => this.take(line), this.closing.signal);
+    if (this.openFrom !== undefined) {
+      this.index.add(this.openFrom, this.scanned, 'action');
+      this.provisional = true;
+    }
+    this.moved();
+  }
+
+  private take(line: Line): void | Promise<void> {
+    this.lines += 1;
+    const head = line.head.toString('latin1', 0, 64);
+    const type = TYPE.exec(head)?.[1] as TraceEvent['type'] | undefined;
+    if (line.end === line.start) return;
+    if (type === 'step' || type === 'message' || type === 'note') return this.add(line, KINDS[type]!, Number(TIME.exec(head)?.[1] ?? NaN));
+    if (type === 'begin' || type === 'model') {
+      this.openFrom ??= line.start;
+      return;
+    }
+    return this.parse(line);
+  }
+
+  private add(line: Span, kind: StepKind, at: number): void {
+    const step = kind === 'action';
+    this.index.add(step ? (this.openFrom ?? line.start) : line.start, line.end, kind, at);
+    if (step) this.openFrom = undefined;
+  }
+
+  /** Lines that are read at once: those of the whole, and those that do not begin as the writer writes them. */
+  private async parse(line: Line): Promise<void> {
+    let event: TraceEvent;
+    try {
+      event = (await readJson(this.bytes, line)).value as TraceEvent;
+    } catch (error) {
+      this.damaged += 1;
+      if (this.damaged <= MOST_PROBLEMS) this.problems.push(`line ${this.lines} is damaged: ${messageOf(error)}`);
+      return;
+    }
+    if (event?.type === 'start') this.started ??= event;
+    else if (event?.type === 'end') this.ended = event;
+    else if (event?.type === 'begin' || event?.type === 'model') this.openFrom ??= line.start;
+    else if (KINDS[event?.type]) {
+      if (event.type === 'reward') this.rewarded = event;
+      this.add(line, KINDS[event.type]!, event.at);
+    }
+  }
+
+  /** Second pass: errors, rewards and totals of the steps that the first has found, from whole windows of the file. */
+  private async learn(): Promise<void> {
+    const { index } = this;
+    while (index.known < index.length - (this.provisional ? 1 : 0) && !this.closing.signal.aborted) {
+      const first = index.known;
+      let last = first;
+      const start = index.span(first).start;
+      while (last + 1 < index.length - (this.provisional ? 1 : 0) && index.span(last + 1).end - start <= PARSED_TOGETHER) last += 1;
+      const end = index.span(last).end;
+      const data = end - start <= PARSED_TOGETHER ? await this.bytes.read(start, end) : undefined;
+      for (let step = first; step <= last; step += 1) await this.learnStep(step, data, start);
+      this.moved();
+    }
+    if (this.provisional) index.learn(index.length - 1, await this.load(index.length - 1));
+  }
+
+  private async learnStep(step: number, data: Buffer | undefined, base: number): Promise<void> {
+    const span = this.index.span(step);
+    let described: Described | undefined;
+    if (data) {
+      const events: TraceEvent[] = [];
+      let problem: unknown;
+      for (const line of data.toString('utf8', span.start - base, span.end - base).split('\n'))
+        try {
+          if (line) events.push(JSON.parse(line) as TraceEvent);
+        } catch (error) {
+          problem = error;
+        }
+      described = describeEvents(events, problem);
+    } else described = await this.load(step);
+    if (described.label === DAMAGED && described.error) this.problems.push(`step ${step}: ${described.error}`);
+    this.index.learn(step, described);
+    this.count(described);
+  }
+
+  private count({ tokens, cost }: Described): void {
+    if (tokens) {
+      this.sums.tokens = true;
+      this.sums.prompt += tokens.prompt ?? 0;
+      this.sums.completion += tokens.completion ?? 0;
+      this.sums.cached += tokens.cached ?? 0;
+    }
+    if (cost !== undefined) {
+      this.sums.costs = true;
+      this.sums.cost += cost;
+    }
+  }
+}
+
+const DAMAGED = 'damaged';
+
+/** The step that these events make; other events may lie between them. */
+function describeEvents(events: readonly TraceEvent[], problem: unknown): Described {
+  const last = events.at(-1);
+  try {
+    if (last?.type === 'message') return describeMessage(last);
+    if (last?.type === 'reward') return describeReward(last);
+    if (last?.type === 'note') return describeNote(last);
+    if (last) {
+      const made: StepEvents = {
+        models: events.filter((event): event is ModelEvent => event.type === 'model'),
+        begin: events.findLast((event): event is BeginEvent => event.type === 'begin'),
+        step: events.find((event): event is StepEvent => event.type === 'step'),
+      };
+      return describeStep(made);
+    }
+  } catch (error) {
+    problem = error;
+  }
+  const error = messageOf(problem ?? 'nothing in it can be read');
+  return { label: DAMAGED, source: 'system', kind: 'error', title: `this step cannot be read: ${error}`, error: 'damaged' };
+}

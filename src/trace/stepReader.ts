@@ -1,0 +1,165 @@
+/** What all readers share: windows of steps, errors, timeline and search, over an index that is completed in the background. */
+import type { Bytes, Span } from './bytes.js';
+import type { SearchHit, StepDetail, StepSummary, TimelineBin, TraceHead, TraceReader } from './model.js';
+import { searchBytes, findIn } from './search.js';
+import { StepIndex } from './stepIndex.js';
+import { blobOfPart, shorten } from './shorten.js';
+
+/** Steps that lie behind one another in the same bytes: those from `first` up to the `first` of the next segment. */
+export interface Segment {
+  readonly first: number;
+  readonly bytes: Bytes;
+  readonly range: Span;
+}
+
+const RAW = 1 << 20;
+/** How long a question about the whole trace waits for an index that is not complete, before it is answered from what is known. */
+const PATIENCE_MS = 400;
+
+export abstract class StepReader implements TraceReader {
+  protected readonly index = new StepIndex();
+  protected readonly problems: string[] = [];
+  protected readonly closing = new AbortController();
+  /** Resolves when the background has gone through all there is. */
+  protected background: Promise<void> = Promise.resolve();
+  private waiting: (() => void)[] = [];
+
+  abstract head(): Promise<TraceHead>;
+  abstract refresh(): Promise<boolean>;
+  protected abstract load(index: number, signal?: AbortSignal): Promise<StepDetail>;
+  protected abstract segments(): readonly Segment[];
+  /** Whether every step has been found; errors and rewards may still be looked for. */
+  protected abstract get complete(): boolean;
+  protected abstract readBlob(ref: string): Promise<Uint8Array>;
+
+  async summaries(from: number, to: number, signal?: AbortSignal): Promise<readonly StepSummary[]> {
+    const result: StepSummary[] = [];
+    const last = Math.min(to, this.index.length);
+    for (let index = Math.max(0, from); index < last; index += 1) {
+      signal?.throwIfAborted();
+      result.push(summaryOf(await this.load(index, signal)));
+    }
+    return result;
+  }
+
+  async step(index: number, signal?: AbortSignal): Promise<StepDetail> {
+    this.check(index);
+    return shorten(await this.load(index, signal), index);
+  }
+
+  async raw(index: number, maxBytes = RAW): Promise<{ text: string; bytes: number }> {
+    this.check(index);
+    const { start, end } = this.index.span(index);
+    const data = await this.segmentOf(index).bytes.read(start, Math.min(end, start + maxBytes));
+    return { text: data.toString('utf8'), bytes: end - start };
+  }
+
+  async blob(ref: string): Promise<Uint8Array> {
+    return (await blobOfPart(ref, (index) => (this.check(index), this.load(index)))) ?? this.readBlob(ref);
+  }
+
+  async start(): Promise<number> {
+    await this.patience(() => this.index.firstError() !== undefined);
+    return this.index.firstError() ?? this.index.firstReward() ?? (this.index.known < this.index.length ? 0 : Math.max(0, this.index.length - 1));
+  }
+
+  async nextError(from: number, direction: 1 | -1): Promise<number | undefined> {
+    for (;;) {
+      const found = this.index.nextError(from, direction);
+      if (found !== undefined || (this.complete && this.index.known >= this.index.length)) return found;
+      if (!(await this.progress())) return undefined;
+    }
+  }
+
+  async timeline(bins: number): Promise<readonly TimelineBin[]> {
+    await this.patience(() => false);
+    return this.index.timeline(bins);
+  }
+
+  /** One hit at most for each step: its first. */
+  async *search(text: string, signal?: AbortSignal): AsyncIterable<SearchHit> {
+    if (!text) return;
+    const all = signal ? AbortSignal.any([signal, this.closing.signal]) : this.closing.signal;
+    for (const segment of this.segments()) {
+      let done = segment.first - 1;
+      for await (const offset of searchBytes(segment.bytes, segment.range, text, () => (done < segment.first ? 0 : this.index.span(done).end), all)) {
+        const step = await this.stepAt(offset, segment);
+        if (step === undefined || step <= done) continue;
+        done = step;
+        const { start, end } = this.index.span(step);
+        const hit = await findIn(segment.bytes, { start, end }, text);
+        if (hit) yield { step, ...hit };
+      }
+    }
+  }
+
+  async close(): Promise<void> {
+    this.closing.abort(new Error('the trace was closed'));
+    await this.background.catch(() => undefined);
+    for (const bytes of new Set(this.segments().map((segment) => segment.bytes))) await bytes.close();
+  }
+
+  /** Tells who waits that there is more; `false` that nothing more will come. */
+  protected moved(): void {
+    for (const done of this.waiting.splice(0)) done();
+  }
+
+  protected segmentOf(index: number): Segment {
+    return this.segments().findLast((segment) => segment.first <= index)!;
+  }
+
+  /** Loads every step once, for its error and reward. Gives way to other work after each. */
+  protected async learnAll(): Promise<void> {
+    while (this.index.known < this.index.length && !this.closing.signal.aborted) {
+      const index = this.index.known;
+      await this.load(index).then(
+        (step) => this.index.learn(index, step),
+        (error: unknown) => this.index.learn(index, { kind: 'error', error: messageOf(error) }),
+      );
+      if (index % 64 === 0) await new Promise((done) => setImmediate(done));
+    }
+  }
+
+  private async stepAt(offset: number, segment: Segment): Promise<number | undefined> {
+    for (;;) {
+      const step = this.index.at(offset, segment.first, this.afterSegment(segment));
+      if (step !== undefined || this.complete) return step;
+      if (!(await this.progress())) return undefined;
+    }
+  }
+
+  private afterSegment(segment: Segment): number {
+    return this.segments().find(({ first }) => first > segment.first)?.first ?? this.index.length;
+  }
+
+  /** Waits until the index has grown; `false` if it will not. */
+  private async progress(): Promise<boolean> {
+    if (this.closing.signal.aborted) return false;
+    let ended = false;
+    await Promise.race([new Promise<void>((done) => this.waiting.push(done)), this.background.then(() => (ended = true), () => (ended = true))]);
+    return !ended || !this.closing.signal.aborted && this.index.known < this.index.length;
+  }
+
+  private async patience(enough: () => boolean): Promise<void> {
+    const deadline = Date.now() + PATIENCE_MS;
+    while (!enough() && !(this.complete && this.index.known >= this.index.length) && Date.now() < deadline) {
+      let timer: NodeJS.Timeout | undefined;
+      const more = await Promise.race([this.progress(), new Promise<boolean>((done) => (timer = setTimeout(done, deadline - Date.now(), false)))]);
+      clearTimeout(timer);
+      if (!more) return;
+    }
+  }
+
+  private check(index: number): void {
+    if (!Number.isSafeInteger(index) || index < 0 || index >= this.index.length) throw new RangeError(`there is no step ${index}: the trace has ${this.index.length}, from 0`);
+  }
+}
+
+export const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
+
+function summaryOf(step: StepDetail): StepSummary {
+  const { index, label, source, kind, title, at, ms, reward, terminated, truncated, error, tokens, cost, image, pending, depth } = step;
+  return Object.fromEntries(
+    Object.entries({ index, label, source, kind, title, at, ms, reward, terminated, truncated, error, tokens, cost, image, pending, depth }).filter(([, value]) => value !== undefined),
+  ) as unknown as StepSummary;
+}
