@@ -2,7 +2,6 @@
 import { dirname, relative } from 'node:path';
 import type { Provider } from '../sandbox/provider.js';
 import { buildSnapshot } from '../rollout/build.js';
-import { readSecrets } from '../rollout/secrets.js';
 import type { SnapshotRecord } from '../store/records.js';
 import type { SnapshotStore } from '../store/snapshotStore.js';
 import { templateDigest } from '../template/digest.js';
@@ -12,6 +11,8 @@ import type { BuildResult } from './reports.js';
 export interface BuildRequest {
   readonly rebuild?: boolean;
   readonly signal: AbortSignal;
+  /** Asked for only if there is something to build. Rejects with `MissingSecret`. */
+  readonly secrets: () => Promise<Readonly<Record<string, string>>>;
   /** Output as it comes, without secrets; hostile text. */
   readonly onOutput?: (text: string) => void;
 }
@@ -57,11 +58,12 @@ export class Builds {
     if (!request.rebuild)
       for (const record of known) if (await provider.hasSnapshot(record, { signal: request.signal })) return { snapshot: record, built: false };
 
+    const secrets = await request.secrets();
     const started = Date.now();
     const made = await buildSnapshot(template, {
       provider,
       labels: { owner: this.owner, template: template.name, digest: key.digest },
-      secrets: readSecrets(template),
+      secrets,
       signal: request.signal,
       onOutput: request.onOutput,
     });

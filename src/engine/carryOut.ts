@@ -1,6 +1,5 @@
 /** Carries out a run from build to final record. */
 import { runEpisodes } from '../rollout/run.js';
-import { readSecrets } from '../rollout/secrets.js';
 import type { Sandbox } from '../sandbox/provider.js';
 import { EpisodeLog } from '../store/episodeLog.js';
 import type { RunRecord, SnapshotRecord } from '../store/records.js';
@@ -12,13 +11,21 @@ import type { Choice } from './providers.js';
 import { reap } from './reap.js';
 import { RunReader, totals } from './runReader.js';
 
+/** What a run needs, found before it has an id. */
+export interface Undertaking {
+  readonly template: Template;
+  readonly secrets: Readonly<Record<string, string>>;
+  readonly choice: Choice;
+  readonly rebuild?: boolean;
+}
+
 /** Never rejects: how it ended is in the record, and the error itself in `live.failure`. */
-export async function carryOut(live: LiveRun, template: Template, choice: Choice, engine: Engine, rebuild: boolean): Promise<RunRecord> {
+export async function carryOut(live: LiveRun, { template, secrets, choice, rebuild }: Undertaking, engine: Engine): Promise<RunRecord> {
   let log: EpisodeLog | undefined;
   try {
     await update(live, engine, {});
     await reap([choice.provider]);
-    const request = { signal: live.signal, onOutput: (text: string) => live.output(text), rebuild };
+    const request = { signal: live.signal, secrets: () => Promise.resolve(secrets), onOutput: (text: string) => live.output(text), rebuild };
     const { snapshot, built } = await engine.builds.build(template, choice.provider, request);
     const scoring = await prepareScoring(template, request, engine);
     log = await EpisodeLog.open(engine.layout.episodesFile(live.record.id));
@@ -37,7 +44,8 @@ export async function carryOut(live: LiveRun, template: Template, choice: Choice
         snapshot,
         log,
         done,
-        secrets: readSecrets(template),
+        secrets,
+        environment: engine.caller.environment,
         labels: { owner: engine.owner, run: live.record.id, template: template.name, digest: snapshot.digest },
         episodeFolder: (episode) => engine.layout.episode(live.record.id, episode),
         openScoringSandbox: (component, signal) => scoring(component, live.record.id, signal),

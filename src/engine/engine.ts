@@ -15,7 +15,8 @@ import { loadTemplate } from '../template/load.js';
 import { parseTemplate, type ParsedTemplate } from '../template/parse.js';
 import { seedCount, type SeedSet, type Template } from '../template/template.js';
 import { Builds, type BuildRequest } from './builds.js';
-import { carryOut } from './carryOut.js';
+import { relevant, thisProcess, type Caller } from './caller.js';
+import { carryOut, type Undertaking } from './carryOut.js';
 import { readEpisode } from './episodeDetail.js';
 import { LiveRun, type LiveRunEvents } from './liveRun.js';
 import { Providers, type Choice } from './providers.js';
@@ -44,37 +45,77 @@ export interface EngineOptions {
   readonly onSandboxes?: () => void;
 }
 
+/** What there is once for a folder, whoever asks. */
+interface Shared {
+  readonly layout: Layout;
+  readonly runs: RunStore;
+  readonly snapshots: SnapshotStore;
+  readonly owner: string;
+  readonly live: Map<string, LiveRun>;
+  readonly warm: WarmSandboxes;
+  readonly readers: Map<string, RunReader>;
+  /** By the variables that lead to them. */
+  readonly places: Map<string, Place>;
+  readonly log: (message: string) => void;
+}
+
+/** Where a caller's sandboxes and snapshots are. */
+interface Place {
+  readonly providers: Providers;
+  readonly builds: Builds;
+}
+
 export class Engine {
   readonly layout: Layout;
   readonly runs: RunStore;
   readonly snapshots: SnapshotStore;
   readonly providers: Providers;
   readonly owner: string;
-  readonly live = new Map<string, LiveRun>();
+  readonly live: Map<string, LiveRun>;
   readonly warm: WarmSandboxes;
   readonly builds: Builds;
-  private readonly readers = new Map<string, RunReader>();
+  private readonly readers: Map<string, RunReader>;
 
-  private constructor(options: EngineOptions, owner: string) {
-    this.owner = owner;
-    this.layout = new Layout(options.root);
-    this.runs = new RunStore(this.layout);
-    this.snapshots = new SnapshotStore(this.layout);
-    this.providers = new Providers(this.layout, options.log ?? (() => undefined));
-    this.builds = new Builds(this.snapshots, owner);
-    this.warm = new WarmSandboxes(options.onSandboxes ?? (() => undefined));
+  private constructor(
+    private readonly shared: Shared,
+    readonly caller: Caller,
+  ) {
+    ({ layout: this.layout, runs: this.runs, snapshots: this.snapshots, owner: this.owner, live: this.live, warm: this.warm, readers: this.readers } = shared);
+    ({ providers: this.providers, builds: this.builds } = placeOf(shared, caller));
   }
 
-  static async open(options: EngineOptions): Promise<Engine> {
-    return new Engine(options, await currentOwner());
+  static async open({ root, log = () => undefined, onSandboxes = () => undefined }: EngineOptions): Promise<Engine> {
+    const layout = new Layout(root);
+    const shared: Shared = {
+      layout,
+      log,
+      runs: new RunStore(layout),
+      snapshots: new SnapshotStore(layout),
+      owner: await currentOwner(),
+      live: new Map(),
+      warm: new WarmSandboxes(onSandboxes),
+      readers: new Map(),
+      places: new Map(),
+    };
+    return new Engine(shared, thisProcess);
+  }
+
+  /** The same engine for somebody else: the same runs, with the providers and secrets that the other's environment leads to. */
+  for(caller: Caller): Engine {
+    return new Engine(this.shared, caller);
   }
 
   /** Rejects with `TemplateError`, `BuildFailed` or an infrastructure error. */
-  async build(file: string, request: BuildRequest & { provider?: string }): Promise<BuildResult & { choice: Choice }> {
+  async build(file: string, request: Omit<BuildRequest, 'secrets'> & { provider?: string }): Promise<BuildResult & { choice: Choice }> {
     const { template, parsed } = await load(file);
     const choice = await this.providers.choose(template, parsed, request.provider, request.signal);
     await this.layout.prepare();
-    return { ...(await this.builds.build(template, choice.provider, request)), choice };
+    return { ...(await this.builds.build(template, choice.provider, { ...request, secrets: () => this.secrets(template) })), choice };
+  }
+
+  private async secrets(template: Template): Promise<Readonly<Record<string, string>>> {
+    const names = Object.values(template.secrets);
+    return names.length === 0 ? {} : readSecrets(template, await this.caller.variables(names));
   }
 
   /**
@@ -83,7 +124,7 @@ export class Engine {
    */
   async start(file: string, request: RunRequest = {}, events: LiveRunEvents = {}): Promise<LiveRun> {
     const { template, parsed } = await load(file);
-    readSecrets(template);
+    const secrets = await this.secrets(template);
     const choice = await this.providers.choose(template, parsed, request.provider);
     const seeds: SeedSet = request.seeds === undefined ? template.episode.seeds : parseSeeds(request.seeds);
     const samples = positive('samples', request.samples ?? template.episode.samples);
@@ -102,7 +143,7 @@ export class Engine {
       templateDigest: '',
       total: seedCount(seeds) * samples,
     });
-    return this.launch(record, template, choice, events, request.rebuild);
+    return this.launch(record, { template, secrets, choice, rebuild: request.rebuild }, events);
   }
 
   /** Runs the episodes of an interrupted or cancelled run that are missing. */
@@ -110,16 +151,16 @@ export class Engine {
     const record = await this.runs.find(name);
     if ((await this.withState(record)).state === 'running' || this.live.has(record.id)) throw new Error(`run ${record.id} is still running`);
     const { template, parsed } = await load(record.file);
-    readSecrets(template);
+    const secrets = await this.secrets(template);
     const choice = await this.providers.choose(template, parsed, record.provider);
-    return this.launch({ ...record, owner: this.owner, state: 'building', error: undefined, finishedAt: undefined, summary: undefined }, template, choice, events);
+    return this.launch({ ...record, owner: this.owner, state: 'building', error: undefined, finishedAt: undefined, summary: undefined }, { template, secrets, choice }, events);
   }
 
   /** A new run over the same seeds, or over those episodes that failed or have no reward. */
   async rerun(name: string, only: 'failed' | undefined, events: LiveRunEvents = {}): Promise<LiveRun> {
     const old = await this.runs.find(name);
     const { template, parsed } = await load(old.file);
-    readSecrets(template);
+    const secrets = await this.secrets(template);
     let episodes = old.only;
     if (only === 'failed') {
       const reader = await this.reader(old.id);
@@ -139,13 +180,13 @@ export class Engine {
       templateDigest: '',
       total: episodes?.length ?? seedCount(seeds) * samples,
     });
-    return this.launch(record, template, choice, events);
+    return this.launch(record, { template, secrets, choice }, events);
   }
 
-  private launch(record: RunRecord, template: Template, choice: Choice, events: LiveRunEvents, rebuild = false): LiveRun {
+  private launch(record: RunRecord, undertaking: Undertaking, events: LiveRunEvents): LiveRun {
     const live = new LiveRun(record, events);
     this.live.set(record.id, live);
-    live.ended = carryOut(live, template, choice, this, rebuild).finally(() => this.live.delete(record.id));
+    live.ended = carryOut(live, undertaking, this).finally(() => this.live.delete(record.id));
     return live;
   }
 
@@ -222,11 +263,18 @@ export class Engine {
   async close(): Promise<void> {
     await Promise.all([...this.live.values()].map((live) => live.cancel()));
     await this.warm.close();
-    await this.providers.close();
+    await Promise.all([...this.shared.places.values()].map(({ providers }) => providers.close()));
   }
 }
 
 const READERS_KEPT = 4;
+
+function placeOf({ layout, snapshots, owner, places, log }: Shared, { environment }: Caller): Place {
+  const key = JSON.stringify(relevant(environment));
+  let place = places.get(key);
+  if (!place) places.set(key, (place = { providers: new Providers(layout, environment, log), builds: new Builds(snapshots, owner) }));
+  return place;
+}
 
 /** A template and where everything stands in it. */
 async function load(file: string): Promise<{ template: Template; parsed: ParsedTemplate }> {

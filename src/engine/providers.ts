@@ -20,13 +20,14 @@ export class Providers {
 
   constructor(
     private readonly layout: Layout,
+    private readonly environment: NodeJS.ProcessEnv,
     private readonly log: (message: string) => void,
   ) {}
 
   get(id: string): Promise<Provider> {
     let provider = this.opened.get(id);
     if (!provider) {
-      provider = openProvider(id, { stateDir: this.layout.providerState(id), log: this.log });
+      provider = openProvider(id, { stateDir: this.layout.providerState(id), environment: this.environment, log: this.log });
       provider.catch(() => this.opened.delete(id));
       this.opened.set(id, provider);
     }

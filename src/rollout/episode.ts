@@ -26,6 +26,8 @@ export interface EpisodeContext {
   readonly snapshot: ProviderSnapshot;
   readonly labels: Omit<SandboxLabels, 'expires' | 'episode'>;
   readonly secrets: Readonly<Record<string, string>>;
+  /** Of whoever asked for the run, for programs of this machine. */
+  readonly environment: NodeJS.ProcessEnv;
   readonly timeoutMs: number;
   /** How many sandboxes are created at once, apart from how many episodes run. */
   readonly creation: Limiter;
@@ -137,6 +139,8 @@ async function play(id: EpisodeId, context: EpisodeContext, attempt: Attempt, re
         exitCode: attempt.exitCode,
         stdout: attempt.stdout,
         verifierOutput: attempt.verifier,
+        secrets: context.secrets,
+        environment: context.environment,
         clean: (stream) => redactor.clean(stream),
         openScoringSandbox: context.openScoringSandbox,
         signal,

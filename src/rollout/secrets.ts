@@ -10,7 +10,7 @@ export class MissingSecret extends Error {
 }
 
 /** Values by their name inside the sandbox. Rejects with `MissingSecret` that names all that are not set. */
-export function readSecrets(template: Template, environment: NodeJS.ProcessEnv = process.env): Readonly<Record<string, string>> {
+export function readSecrets(template: Template, environment: NodeJS.ProcessEnv): Readonly<Record<string, string>> {
   const missing = Object.values(template.secrets).filter((variable) => !environment[variable]);
   if (missing.length) throw new MissingSecret(missing, template.file);
   return Object.fromEntries(Object.entries(template.secrets).map(([name, variable]) => [name, environment[variable]!]));

@@ -199,5 +199,7 @@ export interface Provider {
 export interface ProviderContext {
   /** Private folder for what the provider keeps on disk (layers, ledgers); created on demand. */
   readonly stateDir: string;
+  /** Variables that say where engines are; this process's own if absent. */
+  readonly environment?: NodeJS.ProcessEnv;
   readonly log: (message: string) => void;
 }

@@ -1,6 +1,7 @@
 /** Runs on disk: `run.json`, and what an episode left behind beside it. */
 import { randomBytes } from 'node:crypto';
-import { mkdir, readdir, rm } from 'node:fs/promises';
+import { mkdir, readdir, rm, rmdir } from 'node:fs/promises';
+import { join } from 'node:path';
 import { readJson, writeJson } from './json.js';
 import type { Layout } from './layout.js';
 import type { RunRecord } from './records.js';
@@ -11,12 +12,40 @@ export class RunStore {
   /** Makes the folder of a run and writes its record. */
   async create(record: Omit<RunRecord, 'id' | 'number'>): Promise<RunRecord> {
     await this.layout.prepare();
-    const number = 1 + Math.max(0, ...(await this.list()).map((run) => run.number));
     const stamp = new Date(record.createdAt).toISOString().replace(/[-:]/g, '').replace('T', '-').slice(0, 15);
-    const run = { ...record, id: `${record.template}-${stamp}-${randomBytes(2).toString('hex')}`, number };
-    await mkdir(this.layout.run(run.id), { recursive: true });
-    await this.write(run);
-    return run;
+    const id = `${record.template}-${stamp}-${randomBytes(2).toString('hex')}`;
+    return this.withNumber(async (number) => {
+      const run = { ...record, id, number };
+      await mkdir(this.layout.run(id), { recursive: true });
+      await this.write(run);
+      return run;
+    });
+  }
+
+  /**
+   * Numbers are given to one process at a time: a folder that only one can make stands for the number until the run's record does. One that a
+   * crash left behind costs its number and nothing else.
+   */
+  private async withNumber(create: (number: number) => Promise<RunRecord>): Promise<RunRecord> {
+    for (let number = 0; ; ) {
+      number = Math.max(number, await this.lastNumber()) + 1;
+      const claim = join(this.layout.runs, `.number-${number}`);
+      const mine = await mkdir(claim).then(() => true, (error: NodeJS.ErrnoException) => {
+        if (error.code === 'EEXIST') return false;
+        throw error;
+      });
+      if (!mine) continue;
+      try {
+        // Another process may have had the number and let go of it since the list was read.
+        if ((await this.lastNumber()) < number) return await create(number);
+      } finally {
+        await rmdir(claim);
+      }
+    }
+  }
+
+  private async lastNumber(): Promise<number> {
+    return (await this.list()).reduce((last, run) => Math.max(last, run.number), 0);
   }
 
   write(run: RunRecord): Promise<void> {

@@ -65,6 +65,8 @@ function rewards(this: Suite, open: (stateDir: string) => Promise<Subject>): voi
       exitCode: 3,
       stdout: new OutputCapture(),
       verifierOutput: new OutputCapture(),
+      secrets: {},
+      environment: process.env,
       clean: (stream) => stream,
       openScoringSandbox: () => assert.fail('no scoring sandbox was expected'),
       signal: new AbortController().signal,
@@ -284,13 +286,11 @@ function rewards(this: Suite, open: (stateDir: string) => Promise<Subject>): voi
 
     it('with the environment that the template names and no other', async () => {
       process.env.RL_TEST_HIDDEN = 'hidden';
-      process.env.RL_TEST_NAMED = 'named';
       try {
         const script = 'test -z "$RL_TEST_HIDDEN" && test "$KEY" = named && test "$MODE" = fast && echo "$RL_SEED"';
-        assert.equal(short(await score(scorer(script), { template: { env: { MODE: 'fast' }, secrets: { KEY: 'RL_TEST_NAMED' } } })), 17);
+        assert.equal(short(await score(scorer(script), { template: { env: { MODE: 'fast' } }, context: { secrets: { KEY: 'named' } } })), 17);
       } finally {
         delete process.env.RL_TEST_HIDDEN;
-        delete process.env.RL_TEST_NAMED;
       }
     });
 

@@ -19,6 +19,10 @@ export interface RewardContext {
   readonly stdout: OutputCapture;
   /** Takes what all verifiers print, standard output and error together. */
   readonly verifierOutput: OutputCapture;
+  /** Values by their name in the template. */
+  readonly secrets: Readonly<Record<string, string>>;
+  /** Of whoever asked for the run: what programs of this machine are started with is taken from it. */
+  readonly environment: NodeJS.ProcessEnv;
   /** Takes secrets out of a stream. */
   readonly clean: (stream: Readable) => Readable;
   /** A sandbox of the component's own image and setup; whoever asked for it discards it. */

@@ -5,7 +5,6 @@ import { extractArchive } from '../../sandbox/archive.js';
 import { LimitExceeded } from '../../sandbox/errors.js';
 import type { Template } from '../../template/template.js';
 import { OutputCapture } from '../output.js';
-import { readSecrets } from '../secrets.js';
 import { withDeadline } from './deadline.js';
 import { fail } from './failure.js';
 import { runHostProgram } from './hostProgram.js';
@@ -47,6 +46,6 @@ const INHERITED = ['PATH', 'HOME', 'USER', 'LANG', 'LC_ALL', 'TZ', 'TMPDIR', 'TE
 
 function environment(folder: string, context: RewardContext, template: Template): Record<string, string> {
   const inherited: Record<string, string> = {};
-  for (const name of INHERITED) if (process.env[name] !== undefined) inherited[name] = process.env[name];
-  return { ...inherited, ...template.env, ...readSecrets(template), ...episodeEnvironment(context), RL_FILES: folder };
+  for (const name of INHERITED) if (context.environment[name] !== undefined) inherited[name] = context.environment[name];
+  return { ...inherited, ...template.env, ...context.secrets, ...episodeEnvironment(context), RL_FILES: folder };
 }

@@ -12,12 +12,16 @@ import type { Transport } from './endpoint.js';
 const MOST_AT_ONCE = 8;
 
 export class DialStdioAgent extends Agent {
-  constructor(private readonly target: Extract<Transport, { kind: 'ssh' }>) {
+  /** `env` is for ssh itself: its agent, its configuration. */
+  constructor(
+    private readonly target: Extract<Transport, { kind: 'ssh' }>,
+    private readonly env: NodeJS.ProcessEnv,
+  ) {
     super({ keepAlive: true, maxSockets: MOST_AT_ONCE });
   }
 
   override createConnection(): Duplex {
-    return new DialStdio(spawn('ssh', sshArguments(this.target), { stdio: 'pipe', windowsHide: true }));
+    return new DialStdio(spawn('ssh', sshArguments(this.target), { env: this.env, stdio: 'pipe', windowsHide: true }));
   }
 }
 

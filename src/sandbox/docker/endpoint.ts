@@ -24,7 +24,7 @@ export interface Surroundings {
   readonly platform: NodeJS.Platform;
 }
 
-export const surroundings = (): Surroundings => ({ env: process.env, home: homedir(), platform: process.platform });
+export const surroundings = (env = process.env): Surroundings => ({ env, home: env.HOME || homedir(), platform: process.platform });
 
 const WINDOWS_PIPE = 'npipe:////./pipe/docker_engine';
 

@@ -6,7 +6,7 @@ import { inspect } from 'node:util';
 import type { OperationOptions } from '../provider.js';
 import { within } from '../deadline.js';
 import { DialStdioAgent } from './dialStdio.js';
-import { findEndpoints, type Endpoint, type Surroundings } from './endpoint.js';
+import { findEndpoints, surroundings, type Endpoint, type Surroundings } from './endpoint.js';
 import { ProviderUnavailable } from '../errors.js';
 import { translate } from './failures.js';
 
@@ -21,7 +21,7 @@ export interface Connected {
 export class Engine {
   private connection: Promise<Connected> | undefined;
 
-  constructor(private readonly around?: Surroundings) {}
+  constructor(readonly around: Surroundings = surroundings()) {}
 
   /** The first candidate that answers, or the first one if none does: the calls that follow say why it does not. */
   connect(): Promise<Connected> {
@@ -67,7 +67,7 @@ export class Engine {
 
   private async search(): Promise<Connected> {
     const candidates = await findEndpoints(this.around);
-    const connections = candidates.map(open);
+    const connections = candidates.map((candidate) => open(candidate, this.around.env));
     let chosen = connections[0]!;
     if (connections.length > 1) {
       for (const connection of connections) {
@@ -96,12 +96,12 @@ function plain<T extends object>(part: T): T {
   return Object.defineProperty(part, inspect.custom, { value: () => part.constructor.name, enumerable: false });
 }
 
-function open(endpoint: Endpoint): Connected {
+function open(endpoint: Endpoint, env: NodeJS.ProcessEnv): Connected {
   const { transport } = endpoint;
   const tls = transport.kind === 'tcp' ? transport.tls : undefined;
   // As many connections as there are sandboxes: each holds one for as long as it lives, and the engine does its own limiting.
   const pool = { keepAlive: true, maxSockets: Infinity };
-  const agent = plain(transport.kind === 'ssh' ? new DialStdioAgent(transport) : tls ? new TlsAgent({ ...pool, ca: tls.ca, cert: tls.cert, key: tls.key, rejectUnauthorized: !tls.skipVerify }) : new Agent(pool));
+  const agent = plain(transport.kind === 'ssh' ? new DialStdioAgent(transport, env) : tls ? new TlsAgent({ ...pool, ca: tls.ca, cert: tls.cert, key: tls.key, rejectUnauthorized: !tls.skipVerify }) : new Agent(pool));
   const address = transport.kind === 'socket' ? { socketPath: transport.path, host: undefined } : { socketPath: undefined, host: transport.kind === 'ssh' ? 'docker' : transport.host, port: transport.kind === 'ssh' ? 80 : transport.port };
   // Whatever is not set here is filled in from the environment by the client itself.
   const options: Record<string, unknown> = { ...address, protocol: tls ? 'https' : 'http', agent, ca: undefined, cert: undefined, key: undefined, pathPrefix: undefined, timeout: undefined };

@@ -6,6 +6,7 @@ import { BuildFailed, LimitExceeded, SandboxError, Unsupported } from '../errors
 import type { BaseImage, BuildOptions } from '../provider.js';
 import { allRegistryAuths, registryAuth, registryOf } from './auth.js';
 import { buildContext } from './buildContext.js';
+import type { Surroundings } from './endpoint.js';
 import type { Engine } from './engine.js';
 import { reasonOf, statusOf } from './failures.js';
 import { progressEvents, progressText, Tail } from './progress.js';
@@ -26,7 +27,7 @@ export function resolveImage(engine: Engine, { image, dockerfile }: BaseImage, o
   return engine.call(`Getting the image ${reference}`, options, BUILD_TIMEOUT_MS, async (docker, signal) => {
     const local = await localId(docker, reference);
     if (local !== undefined) return local;
-    await pull(docker, reference, options, signal);
+    await pull(docker, engine.around, reference, options, signal);
     return (await localId(docker, reference)) ?? fail(reference, 'the engine pulled it and does not have it');
   });
 }
@@ -42,8 +43,8 @@ const localId = (docker: Docker, reference: string): Promise<string | undefined>
     },
   );
 
-async function pull(docker: Docker, reference: string, options: BuildOptions | undefined, signal: AbortSignal): Promise<void> {
-  const authconfig = await registryAuth(registryOf(reference));
+async function pull(docker: Docker, around: Surroundings, reference: string, options: BuildOptions | undefined, signal: AbortSignal): Promise<void> {
+  const authconfig = await registryAuth(registryOf(reference), around);
   let stream: Readable;
   try {
     stream = (await docker.pull(reference, { abortSignal: signal, ...(authconfig ? { authconfig } : {}) })) as Readable;
@@ -74,7 +75,7 @@ async function buildImage(engine: Engine, dockerfile: { readonly file: string; r
   const context = await buildContext(dockerfile);
   // One name for each Dockerfile, so that what an earlier build left is unnamed and `docker image prune` may take it.
   const tag = `rl-sandboxes/build:${createHash('sha256').update(`${dockerfile.context}\0${dockerfile.file}`).digest('hex').slice(0, 12)}`;
-  const registryconfig = await allRegistryAuths();
+  const registryconfig = await allRegistryAuths(engine.around);
   const tail = new Tail();
   try {
     return await engine.call(`Building ${dockerfile.file}`, options, BUILD_TIMEOUT_MS, async (docker, signal) => {

@@ -1,0 +1,23 @@
+/** Whoever asks something of the engine: what of its environment counts. */
+export interface Caller {
+  /** Variables that programs are started with and that say where engines are. */
+  readonly environment: NodeJS.ProcessEnv;
+  /** Values of variables that a template names as secrets, asked for when they are needed. */
+  readonly variables: (names: readonly string[]) => Promise<NodeJS.ProcessEnv>;
+}
+
+export const thisProcess: Caller = { environment: process.env, variables: () => Promise.resolve(process.env) };
+
+/**
+ * The variables that make a difference to where sandboxes are found and to programs of this machine. Two callers that agree in all of them
+ * share their connections to providers.
+ */
+export const ENVIRONMENT_NAMES = [
+  ...['PATH', 'HOME', 'USER', 'LANG', 'LC_ALL', 'TZ', 'TMPDIR', 'TEMP', 'TMP', 'XDG_RUNTIME_DIR', 'SSH_AUTH_SOCK'],
+  ...['SystemRoot', 'PATHEXT', 'USERPROFILE', 'APPDATA', 'LOCALAPPDATA'],
+  ...['DOCKER_HOST', 'DOCKER_CONTEXT', 'DOCKER_CONFIG', 'DOCKER_TLS', 'DOCKER_TLS_VERIFY', 'DOCKER_CERT_PATH'],
+] as const;
+
+export function relevant(environment: NodeJS.ProcessEnv): Record<string, string> {
+  return Object.fromEntries(ENVIRONMENT_NAMES.flatMap((name) => (environment[name] === undefined ? [] : [[name, environment[name]]])));
+}
