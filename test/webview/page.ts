@@ -5,8 +5,9 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { extname, join, normalize } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
-import { type Browser, type Page, chromium } from 'playwright-core';
+import type { Browser, Page } from 'playwright-core';
 import { runViewPage } from '../../src/extension/panels/html.js';
+import { NO_BROWSER, launchBrowser } from '../support/browser.js';
 import type { StubOptions } from './stubHost.js';
 import { type ThemeName, THEMES } from './themes.js';
 
@@ -78,11 +79,10 @@ export class RunViewBrowser {
 
   static async launch(): Promise<RunViewBrowser> {
     await bundle();
+    // First, so that nothing is open when there is none.
+    const browser = await launchBrowser();
+    if (!browser) throw new Error(NO_BROWSER);
     const server = await serve();
-    const browser = await chromium.launch({
-      executablePath: process.env['CHROMIUM'] ?? '/usr/bin/chromium',
-      args: ['--no-sandbox', '--disable-gpu', '--disable-quic', '--no-first-run', '--disable-background-networking', '--disable-component-update', '--disable-sync'],
-    });
     return new RunViewBrowser(browser, server, await readFile(join(BUILT, 'stubHost.js'), 'utf8'));
   }
 

@@ -37,20 +37,28 @@ describe('rows of the table', () => {
     await source.renew(0, 30);
     assert.equal(source.total, 20_000);
     assert.equal(source.row(30)?.episode, 30);
-    source.want(10_050, 10_080);
+    source.want(10_035, 10_065);
     await change();
     assert.equal(source.row(10_060)?.episode, 10_060);
-    source.want(10_050, 10_080);
+    source.want(10_035, 10_065);
     assert.deepEqual(asked.map(({ start, count }) => [start, count]), [[0, 100], [10_000, 100]]);
+  });
+
+  it('that are about to come into sight are fetched', async () => {
+    const { source, asked, change } = table(20_000);
+    await source.renew(0, 30);
+    source.want(50, 80);
+    await change();
+    assert.deepEqual(asked.map(({ start }) => start), [0, 100]);
   });
 
   it('that were only scrolled past are not fetched', async () => {
     const { source, asked, change } = table(20_000);
     await source.renew(0, 30);
-    for (let first = 100; first <= 19_000; first += 300) source.want(first, first + 30);
+    for (let first = 135; first <= 19_035; first += 300) source.want(first, first + 30);
     await change();
     assert.equal(asked.length, 2);
-    assert.ok(source.row(19_000));
+    assert.ok(source.row(19_035));
   });
 
   it('that have been left behind are forgotten', async () => {

@@ -39,6 +39,7 @@ export class EpisodeGrid extends PageElement {
   #restoreTop = 0;
   #reportedTop = 0;
   #total = 0;
+  #frame?: number;
 
   /** Scrolls to a pixel, as soon as there are rows. */
   restore(top: number): void {
@@ -64,7 +65,7 @@ export class EpisodeGrid extends PageElement {
         aria-colcount=${this.#columns.length}
         aria-busy=${this.source.loaded ? 'false' : 'true'}
         @keydown=${this.#onKey}
-        @focus=${() => this.#paint()}
+        @focus=${this.#schedule}
       >
         <div class="grid-head" role="rowgroup">
           <div class="row" role="row" aria-rowindex="1" @keydown=${this.#onHeadKey}>${this.#columns.map((column, index) => this.#heading(column, index))}</div>
@@ -93,6 +94,7 @@ export class EpisodeGrid extends PageElement {
   override disconnectedCallback(): void {
     super.disconnectedCallback();
     this.#unmount?.();
+    if (this.#frame !== undefined) cancelAnimationFrame(this.#frame);
   }
 
   #options() {
@@ -100,13 +102,13 @@ export class EpisodeGrid extends PageElement {
       count: this.source.total,
       getScrollElement: () => this.scroller,
       estimateSize: () => ROW_HEIGHT,
-      overscan: 6,
+      overscan: 4,
       scrollMargin: HEAD_HEIGHT,
       scrollPaddingStart: HEAD_HEIGHT,
       scrollToFn: elementScroll,
       observeElementRect,
       observeElementOffset,
-      onChange: () => this.#paint(),
+      onChange: this.#schedule,
     };
   }
 
@@ -121,8 +123,13 @@ export class EpisodeGrid extends PageElement {
       this.scroller.scrollTop = this.#restoreTop;
       this.#restoreTop = 0;
     }
-    this.#paint();
+    this.#schedule();
   }
+
+  /** Rows that arrive and rows that scroll in are shown once for each picture, however many of them come before it. */
+  readonly #schedule = () => {
+    this.#frame ??= requestAnimationFrame(() => this.#paint());
+  };
 
   #visible(): { first: number; last: number } {
     const first = Math.max(0, Math.floor(this.scroller.scrollTop / ROW_HEIGHT));
@@ -130,6 +137,8 @@ export class EpisodeGrid extends PageElement {
   }
 
   #paint(): void {
+    if (this.#frame !== undefined) cancelAnimationFrame(this.#frame);
+    this.#frame = undefined;
     if (!this.#virtualizer) return;
     this.#pool ??= new RowPool(this.body, this.#columns);
     this.#followCursor();

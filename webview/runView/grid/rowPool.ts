@@ -75,14 +75,16 @@ export class RowPool {
     } else if (row.record === record) return;
     row.record = record;
     row.element.classList.toggle('loading', record === undefined);
+    // A row that is loading is hidden and keeps what it said: emptied, it would be laid out twice.
+    if (!record) return;
     this.#columns.forEach((column, at) => {
       const { cell, glyph, text } = row.cells[at]!;
-      const value = record ? column.text(record) : '';
+      const value = column.text(record);
       if (text.data !== value) text.data = value;
       if (column.key === 'cause' && cell.title !== value) cell.title = value;
       if (!glyph) return;
-      const word = record && column.icon!(record);
-      const classes = word ? `codicon codicon-${word.icon} tone-${word.tone}` : '';
+      const { icon, tone } = column.icon!(record);
+      const classes = `codicon codicon-${icon} tone-${tone}`;
       if (glyph.className !== classes) glyph.className = classes;
     });
   }

@@ -9,6 +9,8 @@ export const PAGE = 100;
 const KEPT = 40;
 /** Most rows in one request for what is on screen. */
 const WINDOW_LIMIT = 1000;
+/** Rows that are asked for before they come into sight. */
+const AHEAD = 30;
 /** A place that is passed by faster than this is not asked for, ms. */
 const SETTLE_MS = 50;
 
@@ -60,7 +62,7 @@ export class RowSource {
 
   /** Says which rows are on screen; those that are missing are fetched once the reader stays there. */
   want(first: number, last: number): void {
-    this.#wanted = pagesOf(first, Math.min(last, this.total - 1));
+    this.#wanted = pagesOf(first - AHEAD, Math.min(last + AHEAD, this.total - 1));
     for (const [page, request] of this.#pending) if (!this.#wanted.includes(page)) request.abort();
     if (this.#renewal || this.#timer || this.#missing().length === 0) return;
     this.#timer = setTimeout(() => {
