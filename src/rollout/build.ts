@@ -44,7 +44,7 @@ export async function buildSnapshot(template: Buildable, context: BuildContext):
     await builder.installPackages(template.packages);
     for (const [index, step] of template.setup.entries()) await builder.step(step, `setup step ${index + 1}`);
     await sandbox.killAll({ signal });
-    return await sandbox.snapshot({ signal });
+    return await sandbox.snapshot('filesystem', { signal });
   } finally {
     await discard(sandbox);
   }

@@ -1,4 +1,4 @@
-/** The family of errors that the machinery raises. All but `Unsupported` and `NoSuchFile` are infrastructure: retried where that can help, never a reward. */
+/** The family of errors that the machinery raises. All but `Unsupported` and those about what a caller asked for are infrastructure: retried where that can help, never a reward. */
 
 export class SandboxError extends Error {
   /** Whether doing the same again may succeed. */
@@ -59,5 +59,21 @@ export class NoSuchFile extends SandboxError {
   override readonly retryable = false;
   constructor(readonly path: string) {
     super(`there is no file ${path} in the sandbox`);
+  }
+}
+
+/** Something is where a file was to be moved to. */
+export class FileExists extends SandboxError {
+  override readonly retryable = false;
+  constructor(readonly path: string) {
+    super(`there is something at ${path} in the sandbox already`);
+  }
+}
+
+/** A connection to a port of a sandbox was refused. */
+export class NothingListens extends SandboxError {
+  override readonly retryable = false;
+  constructor(readonly port: number) {
+    super(`nothing in the sandbox listens on port ${port}`);
   }
 }

@@ -2,7 +2,7 @@
  * The one interface behind which sandboxes live. Every provider implements it and passes
  * `test/integration/conformance.ts`; everything else in the project knows only this file.
  */
-import type { Readable } from 'node:stream';
+import type { Duplex, Readable } from 'node:stream';
 
 export type NetworkPolicy = 'none' | 'full';
 
@@ -68,6 +68,8 @@ export interface SandboxLabels {
   readonly episode?: number;
   readonly template?: string;
   readonly digest?: string;
+  /** Id of the snapshot that it was restored from. */
+  readonly snapshot?: string;
   /** Milliseconds since the epoch after which anyone may reap it. */
   readonly expires: number;
 }
@@ -91,10 +93,12 @@ export interface BaseImage {
   readonly dockerfile?: { readonly file: string; readonly context: string };
 }
 
+export type SnapshotKind = 'filesystem' | 'memory';
+
 /** A snapshot as the provider knows it. The store keeps it; only the provider that made it reads `ref`. */
 export interface ProviderSnapshot {
   readonly provider: string;
-  readonly kind: 'filesystem' | 'memory';
+  readonly kind: SnapshotKind;
   /** The provider's own name of it: an image id, a folder. */
   readonly ref: string;
   readonly sizeBytes: number;
@@ -120,10 +124,19 @@ export interface BuildOptions extends OperationOptions {
   readonly onOutput?: (chunk: Uint8Array) => void;
 }
 
+/** Of a terminal, in characters. */
+export interface TerminalSize {
+  readonly columns: number;
+  readonly rows: number;
+}
+
 export interface ExecOptions {
   readonly cwd?: string;
   readonly env?: Readonly<Record<string, string>>;
+  /** With `tty` it is what is typed, passed on as it comes; its end types nothing more, and ends nothing. */
   readonly stdin?: Readable | Uint8Array | string;
+  /** Runs the command on a terminal of its own, of this size: all that it writes is on `stdout`, and `stderr` is empty. `TERM` is set unless `env` does. */
+  readonly tty?: TerminalSize;
   /** A deadline kills what runs inside the sandbox, then `exit` rejects with `ExecTimeout`. */
   readonly timeoutMs?: number;
   readonly signal?: AbortSignal;
@@ -142,6 +155,61 @@ export interface ExecProcess {
   readonly stderr: Readable;
   /** Rejects with `ExecTimeout`, `SandboxLost`, or the signal's reason. */
   readonly exit: Promise<ExitStatus>;
+  /** Changes the size of the command's terminal, which is told of it (`SIGWINCH`). Without a terminal, or after the end, nothing happens. */
+  resize(size: TerminalSize): void;
+}
+
+/** What a sandbox uses of the machine. */
+export interface SandboxStats {
+  /** Milliseconds of processor time on all cores together, counted from some moment that stays the same: the difference of two is the use between them. */
+  readonly cpuMs: number;
+  /** Bytes. */
+  readonly memory: number;
+  /** Processes. */
+  readonly pids: number;
+}
+
+/** What a name stands for: of a link, what it leads to inside the sandbox, and `other` if that is nothing. */
+export interface FileInfo {
+  readonly type: 'file' | 'directory' | 'other';
+  /** Whether the name itself is a link. */
+  readonly link: boolean;
+  /** Bytes. */
+  readonly size: number;
+  /** Milliseconds since the epoch. */
+  readonly modified: number;
+  /** Permission bits with setuid, setgid and sticky. */
+  readonly mode: number;
+}
+
+export interface FileEntry extends FileInfo {
+  readonly name: string;
+}
+
+/** A difference to the snapshot that a sandbox was restored from. */
+export interface FileChange {
+  /** Absolute path in the sandbox. A folder that was removed stands for all below; one that was added comes with all below. Folders are never `modified`. */
+  readonly path: string;
+  readonly kind: 'added' | 'modified' | 'removed';
+}
+
+/** More changes than this are not told one by one. */
+export const MOST_CHANGES = 50_000;
+
+/** A TCP port on which something in a sandbox listens. */
+export interface ListeningPort {
+  readonly port: number;
+  /** As numbers: `127.0.0.1`, `0.0.0.0`, `::`. */
+  readonly address: string;
+}
+
+export interface ReadOptions {
+  /** Most bytes that the file may have. */
+  readonly maxBytes?: number;
+  /** First byte to send; beyond the end there are none. */
+  readonly offset?: number;
+  /** Most bytes to send. */
+  readonly length?: number;
 }
 
 /**
@@ -150,9 +218,17 @@ export interface ExecProcess {
  */
 export interface SandboxFiles {
   /** Rejects with `NoSuchFile`; the stream is cut with an error after `maxBytes`. */
-  read(path: string, options?: OperationOptions & { readonly maxBytes?: number }): Promise<Readable>;
-  /** Creates parent folders. `mode` defaults to 0o644. */
-  write(path: string, data: Readable | Uint8Array | string, options?: OperationOptions & { readonly mode?: number }): Promise<void>;
+  read(path: string, options?: OperationOptions & ReadOptions): Promise<Readable>;
+  /** Creates parent folders. `mode` defaults to 0o644. `size` is the length of a stream in bytes where it is known, which spares gathering it first. */
+  write(path: string, data: Readable | Uint8Array | string, options?: OperationOptions & { readonly mode?: number; readonly size?: number }): Promise<void>;
+  /** What is in a folder, in no order; names that are not UTF-8 come with U+FFFD. Rejects with `NoSuchFile`, also if it is no folder. */
+  list(path: string, options?: OperationOptions): Promise<FileEntry[]>;
+  /** Rejects with `NoSuchFile`. */
+  stat(path: string, options?: OperationOptions): Promise<FileInfo>;
+  /** Makes a folder and those above it; one that is there is a success. */
+  mkdir(path: string, options?: OperationOptions): Promise<void>;
+  /** Moves a file, link or folder. What is at `to` is an error (`FileExists`), unless `overwrite` and it is a file, a link or an empty folder. Rejects with `NoSuchFile`. */
+  rename(from: string, to: string, options?: OperationOptions & { readonly overwrite?: boolean }): Promise<void>;
   /** Recursive; what is not there is a success. */
   remove(path: string, options?: OperationOptions): Promise<void>;
   /** Unpacks a tar stream into a folder, which is created. */
@@ -164,12 +240,22 @@ export interface SandboxFiles {
 export interface Sandbox extends AsyncDisposable {
   readonly id: string;
   readonly info: SandboxInfo;
+  /** Resolves when it has ended, whoever ended it. */
+  readonly ended: Promise<void>;
   readonly files: SandboxFiles;
   /** `['sh', '-c', script]` or any other argument vector that the sandbox has. */
   exec(argv: readonly string[], options?: ExecOptions): ExecProcess;
   /** Kills every process inside except the sandbox's own first one, atomically: after it nothing that was running can write. */
   killAll(options?: OperationOptions): Promise<void>;
-  snapshot(options?: OperationOptions): Promise<ProviderSnapshot>;
+  stats(options?: OperationOptions): Promise<SandboxStats>;
+  /** Differences to the snapshot that it was restored from, by path; `LimitExceeded` if they are more than `MOST_CHANGES`. */
+  changes(options?: OperationOptions): Promise<FileChange[]>;
+  /** Ports on which it listens now, by number. */
+  ports(options?: OperationOptions): Promise<ListeningPort[]>;
+  /** A connection to a port of its loopback interface, also where it has no network. Rejects with `NothingListens`. */
+  connect(port: number, options?: OperationOptions): Promise<Duplex>;
+  /** A kind that the provider's capabilities do not have is refused with `Unsupported`. */
+  snapshot(kind: SnapshotKind, options?: OperationOptions): Promise<ProviderSnapshot>;
   /** "Already gone" is a success. Resolves when nothing of the sandbox is left. */
   terminate(options?: OperationOptions): Promise<void>;
 }

@@ -29,14 +29,14 @@ export interface Ability {
 /** The step to mounts of one's own. */
 export const separate = (privileged: boolean): Step => (privileged ? ['unshare'] : ['unshare-user', process.getuid!(), process.getgid!()]);
 
-/** Where the private file systems are mounted: `fs` what the sandbox writes, `root` its whole root. Each sandbox sees only its own there. */
+/** Where the private file systems are mounted: `fs` what the sandbox writes, `root` its whole root, `below` what that was before it wrote. Each sandbox sees only its own there. */
 export const mountFolder = (stateDir: string): string => join(stateDir, 'mnt');
 
 /** @throws ProviderUnavailable with what a person can do */
 export async function findAbility(stateDir: string, owner: string, signal?: AbortSignal): Promise<Ability> {
   const host = await findHost(signal);
   const mnt = mountFolder(stateDir);
-  for (const folder of ['fs', 'root']) await mkdir(join(mnt, folder), { recursive: true });
+  for (const folder of ['fs', 'root', 'below']) await mkdir(join(mnt, folder), { recursive: true });
   const tools = await prepareTools(stateDir, host, signal);
   const privileged = (await isRootOfMachine()) && (await attempt(host, [separate(true), ['tmpfs', mnt, 'mode=755'], ['exec', host.sh, '-c', ':']], signal)).code === 0;
   const { code, stderr } = await attempt(host, [separate(privileged), ['exec', host.sh, '-c', ':']], signal);

@@ -6,6 +6,7 @@ import { spawnFailure } from '../command.js';
 import { SandboxError } from '../errors.js';
 import { findHierarchies, type Controller, type Hierarchy } from './cgroupTree.js';
 import type { Limits } from './limits.js';
+import { groupUsage } from './stats.js';
 
 const PERIOD_US = 100_000;
 /** Groups kept for other limits than those just asked for. */
@@ -21,6 +22,8 @@ export interface Group {
   readonly procs: readonly string[];
   /** How many processes the memory limit has killed in it so far. */
   oomKills(): Promise<number>;
+  /** What its processes have used and use, since it was made; absent where no group tells. */
+  usage(): Promise<{ readonly cpuMs?: number; readonly memory?: number }>;
   readonly folders: readonly string[];
 }
 
@@ -85,7 +88,7 @@ export class Cgroups {
       for (const controller of wanted) for (const [file, value] of settings(version, controller, limits[controller]!)) await set(join(path, file), value);
       if (wanted.includes('memory')) memory = join(path, version === 2 ? 'memory.events' : 'memory.oom_control');
     }
-    return { key, folders, procs: folders.map((path) => join(path, 'cgroup.procs')), oomKills: () => (memory === undefined ? Promise.resolve(0) : oomKills(memory)) };
+    return { key, folders, procs: folders.map((path) => join(path, 'cgroup.procs')), oomKills: () => (memory === undefined ? Promise.resolve(0) : oomKills(memory)), usage: () => groupUsage(folders) };
   }
 }
 

@@ -1,7 +1,7 @@
 /** Runs commands in a started sandbox: through the gate where the sandbox is empty, by joining it otherwise. */
 import { setTimeout as pause } from 'node:timers/promises';
 import { SandboxLost } from '../errors.js';
-import type { ExecOptions, ExecProcess, ExitStatus } from '../provider.js';
+import type { ExecOptions, ExecProcess, ExitStatus, TerminalSize } from '../provider.js';
 import type { Group } from './cgroups.js';
 import type { Fifos } from './fifos.js';
 import type { Gate } from './gate.js';
@@ -10,9 +10,19 @@ import { join, killAllFromOutside, type Joined, type Target } from './joined.js'
 import { CommandOutput, type OutputPipe } from './outputPipe.js';
 import { PATIENCE_MS, children, descendants, kill, killDescendants, living, processState } from './processes.js';
 import { becoming } from './shell.js';
+import { joinOnTerminal } from './terminal.js';
 
 /** Exit code of a command that was killed. */
 const KILLED = 137;
+
+/** What programs on a terminal are told that it understands, unless their environment says otherwise. */
+const TERMINAL_TYPE = 'xterm-256color';
+
+/** A terminal's size before and after it is there. */
+interface Screen {
+  size: TerminalSize;
+  resize?: (size: TerminalSize) => void;
+}
 
 export interface CommandsParts {
   readonly target: Target;
@@ -46,9 +56,20 @@ export class Commands {
 
   exec(argv: readonly string[], options: ExecOptions): ExecProcess {
     const outputs = [new CommandOutput(), new CommandOutput()] as const;
-    const exit = this.run(argv, options, outputs);
+    const screen: Screen | undefined = options.tty && { size: options.tty };
+    const exit = this.run(argv, options, outputs, screen);
     exit.catch(() => undefined);
-    return { stdout: outputs[0], stderr: outputs[1], exit };
+    const resize = (size: TerminalSize): void => {
+      if (!screen) return;
+      screen.size = size;
+      screen.resize?.(size);
+    };
+    return { stdout: outputs[0], stderr: outputs[1], exit, resize };
+  }
+
+  /** Processes outside that are about to be, or are, in the sandbox. */
+  get joinedPids(): number[] {
+    return [...this.joined].map(({ pid }) => pid);
   }
 
   /** The sandbox has ended, or is about to. */
@@ -83,15 +104,15 @@ export class Commands {
     this.empty = true;
   }
 
-  private async run(argv: readonly string[], options: ExecOptions, outputs: readonly [CommandOutput, CommandOutput]): Promise<ExitStatus> {
+  private async run(argv: readonly string[], options: ExecOptions, outputs: readonly [CommandOutput, CommandOutput], screen: Screen | undefined): Promise<ExitStatus> {
     const interruption = new Interruption(options);
     this.running.add(interruption);
     try {
       options.signal?.throwIfAborted();
       if (this.over) throw lost();
       const lines = becoming({ argv, env: options.env, cwd: options.cwd });
-      const free = options.stdin === undefined && this.onGate === undefined;
-      const code = await (free ? this.preferGate(lines, outputs, interruption) : this.join(lines, options.stdin, outputs, interruption));
+      const free = options.stdin === undefined && !screen && this.onGate === undefined;
+      const code = await (free ? this.preferGate(lines, outputs, interruption) : this.join(lines, options.stdin, outputs, interruption, screen));
       const killed = await this.wasKilledForMemory();
       return killed && code !== 0 ? { code, killedBy: 'memory' } : { code };
     } catch (error) {
@@ -147,10 +168,15 @@ export class Commands {
     else await killDescendants(target.gate);
   }
 
-  private async join(lines: string, stdin: ExecOptions['stdin'], outputs: readonly [CommandOutput, CommandOutput], interruption: Interruption): Promise<number> {
+  private async join(lines: string, stdin: ExecOptions['stdin'], outputs: readonly [CommandOutput, CommandOutput], interruption: Interruption, screen?: Screen): Promise<number> {
     const { target, fifos, surroundings } = this.parts;
     this.empty = false;
-    const started = await join(target, fifos, `${surroundings}${lines}`, stdin, outputs, interruption);
+    let started: Joined;
+    if (screen) {
+      const terminal = joinOnTerminal(target, `${surroundings}export TERM="\${TERM:-${TERMINAL_TYPE}}"\n${lines}`, screen.size, stdin, outputs, interruption);
+      screen.resize = (size) => terminal.resize(size);
+      started = terminal;
+    } else started = await join(target, fifos, `${surroundings}${lines}`, stdin, outputs, interruption);
     this.joined.add(started);
     const alone = this.onGate === undefined && this.joined.size === 1;
     const since = (await processState(started.pid))?.started;

@@ -4,16 +4,17 @@ import { buffer, text } from 'node:stream/consumers';
 import { dirname } from 'node:path/posix';
 import { packDirectory } from '../archive.js';
 import { bound, within } from '../deadline.js';
-import { LimitExceeded, NoSuchFile, SandboxError } from '../errors.js';
+import { FileExists, LimitExceeded, NoSuchFile, SandboxError } from '../errors.js';
 import { parseGlob, type Glob } from '../glob.js';
-import type { ExecOptions, ExecProcess, OperationOptions, SandboxFiles } from '../provider.js';
+import type { ExecOptions, ExecProcess, FileEntry, FileInfo, OperationOptions, ReadOptions, SandboxFiles } from '../provider.js';
 import { tool } from './tools.js';
 
 const TRANSFER_TIMEOUT_MS = 600_000;
-const REMOVE_TIMEOUT_MS = 60_000;
+const SHORT_TIMEOUT_MS = 60_000;
 /** Exit codes of our own scripts. */
 const MISSING = 120;
 const NOT_A_FILE = 121;
+const IN_THE_WAY = 122;
 /** Said on standard error when a script has found what it is to send. */
 const FOUND = 'found\n';
 /** Not to be searched: they hold what the kernel and we put there. */
@@ -28,8 +29,10 @@ const words = (name: Parameters<typeof tool>[0]): string => tool(name).join(' ')
 export class Files implements SandboxFiles {
   constructor(private readonly exec: Exec) {}
 
-  read(path: string, options: OperationOptions & { readonly maxBytes?: number } = {}): Promise<Readable> {
-    const lines = `[ -e "$1" ] || exit ${MISSING}; [ -f "$1" ] || exit ${NOT_A_FILE}; echo found >&2; exec ${words('cat')} -- "$1"`;
+  read(path: string, options: OperationOptions & ReadOptions = {}): Promise<Readable> {
+    const { offset = 0, length } = options;
+    const part = `${words('dd')} if="$1" bs=256K iflag=fullblock,skip_bytes,count_bytes status=none skip=${offset} ${length === undefined ? '' : `count=${length}`}`;
+    const lines = `[ -e "$1" ] || exit ${MISSING}; [ -f "$1" ] || exit ${NOT_A_FILE}; echo found >&2; exec ${offset > 0 || length !== undefined ? part : `${words('cat')} -- "$1"`}`;
     const refused = (code: number, said: string): SandboxError =>
       code === MISSING ? new NoSuchFile(path) : new SandboxError(code === NOT_A_FILE ? `${path} is not a file` : `${path} cannot be read: ${said || `exit code ${code}`}`);
     return this.send(script(lines, path), `Reading ${path}`, options, new Sieve(options.maxBytes ?? Infinity, path), refused);
@@ -42,7 +45,37 @@ export class Files implements SandboxFiles {
   }
 
   async remove(path: string, options: OperationOptions = {}): Promise<void> {
-    await this.complete([...tool('rm'), '-rf', '--', path], `Removing ${path}`, { timeoutMs: REMOVE_TIMEOUT_MS, ...options });
+    await this.complete([...tool('rm'), '-rf', '--', path], `Removing ${path}`, { timeoutMs: SHORT_TIMEOUT_MS, ...options });
+  }
+
+  async list(path: string, options: OperationOptions = {}): Promise<FileEntry[]> {
+    // What a link leads to is asked for apart, since only one of them has both.
+    const lines = `[ -d "$1" ] || exit ${MISSING}
+${words('find')} -P "$1/" -mindepth 1 -maxdepth 1 -printf '${RECORD}/%f\\0'; ${words('find')} -L "$1/" -mindepth 1 -maxdepth 1 -xtype l -printf '${RECORD}/%f\\0'; :`;
+    const entries = new Map<string, FileEntry>();
+    for (const [record, name] of await this.records(script(lines, path === '/' ? '' : path), path, options)) {
+      entries.set(name, { name, ...infoOf(record, entries.get(name)?.link) });
+    }
+    return [...entries.values()];
+  }
+
+  async stat(path: string, options: OperationOptions = {}): Promise<FileInfo> {
+    const lines = `[ -e "$1" ] || [ -L "$1" ] || exit ${MISSING}
+${words('find')} -P "$1" -maxdepth 0 -printf '${RECORD}/\\0'; ${words('find')} -L "$1" -maxdepth 0 -printf '${RECORD}/\\0'; :`;
+    let info: FileInfo | undefined;
+    for (const [record] of await this.records(script(lines, path.replace(/(.)\/+$/, '$1')), path, options)) info = infoOf(record, info?.link);
+    if (info === undefined) throw new NoSuchFile(path);
+    return info;
+  }
+
+  async mkdir(path: string, options: OperationOptions = {}): Promise<void> {
+    await this.complete([...tool('mkdir'), '-p', '--', path], `Making ${path}`, { timeoutMs: SHORT_TIMEOUT_MS, ...options });
+  }
+
+  async rename(from: string, to: string, options: OperationOptions & { readonly overwrite?: boolean } = {}): Promise<void> {
+    const clear = options.overwrite ? `if [ -d "$2" ] && [ ! -L "$2" ]; then ${words('rm')} -d -- "$2" 2>/dev/null || exit ${IN_THE_WAY}; fi` : `exit ${IN_THE_WAY}`;
+    const lines = `[ -e "$1" ] || [ -L "$1" ] || exit ${MISSING}; if [ -e "$2" ] || [ -L "$2" ]; then ${clear}; fi; exec ${words('mv')} -T -f -- "$1" "$2"`;
+    await this.complete(script(lines, from, to), `Moving ${from}`, { timeoutMs: SHORT_TIMEOUT_MS, ...options }, undefined, (code) => (code === MISSING ? new NoSuchFile(from) : code === IN_THE_WAY ? new FileExists(to) : undefined));
   }
 
   async upload(tar: Readable, directory: string, options: OperationOptions = {}): Promise<void> {
@@ -77,11 +110,27 @@ export class Files implements SandboxFiles {
     return [...found].filter((path) => !hasParentIn(found, path));
   }
 
-  private async complete(argv: readonly string[], what: string, options: OperationOptions, stdin?: ExecOptions['stdin']): Promise<void> {
+  /** What a script lists: records of `find`, and what follows them. */
+  private async records(argv: readonly string[], path: string, options: OperationOptions): Promise<(readonly [record: string, name: string])[]> {
+    const child = this.exec(argv, { timeoutMs: SHORT_TIMEOUT_MS, ...options });
+    child.stderr.resume();
+    const [listing, { code }] = await Promise.all([buffer(child.stdout), child.exit]);
+    if (code === MISSING) throw new NoSuchFile(path);
+    if (code !== 0) throw new SandboxError(`${path} cannot be listed: exit code ${code}`);
+    return listing
+      .toString()
+      .split('\0')
+      .filter((record) => record !== '')
+      .map((record) => [record.slice(0, record.indexOf('/')), record.slice(record.indexOf('/') + 1)]);
+  }
+
+  private async complete(argv: readonly string[], what: string, options: OperationOptions, stdin?: ExecOptions['stdin'], refused?: (code: number) => SandboxError | undefined): Promise<void> {
     const child = this.exec(argv, { ...transfer(options), stdin });
     child.stdout.resume();
     const [{ code }, said] = await Promise.all([child.exit, text(child.stderr)]);
     if (code === 0) return;
+    const refusal = refused?.(code);
+    if (refusal) throw refusal;
     // A source that broke is why the command did, and says more.
     if (stdin instanceof Readable && stdin.errored) throw stdin.errored;
     const message = `${what} failed: ${said.trim() || `exit code ${code}`}`;
@@ -123,6 +172,22 @@ export class Files implements SandboxFiles {
     });
     return bound(stream, what, options, TRANSFER_TIMEOUT_MS);
   }
+}
+
+/** What `find` prints of a file: its type, that of what it leads to, size, time and mode. */
+const RECORD = '%y %Y %s %T@ %m';
+
+/** A record of the name itself, or, after one of a link, of what that leads to. */
+function infoOf(record: string, link = false): FileInfo {
+  const [own, behind, size, time, mode] = record.split(' ');
+  const type = link || own === 'l' ? behind : own;
+  return {
+    type: type === 'f' ? 'file' : type === 'd' ? 'directory' : 'other',
+    link: link || own === 'l',
+    size: Number(size),
+    modified: Math.round(Number(time) * 1000),
+    mode: Number.parseInt(mode!, 8),
+  };
 }
 
 const transfer = ({ signal, timeoutMs = TRANSFER_TIMEOUT_MS }: OperationOptions): ExecOptions => ({ signal, timeoutMs });

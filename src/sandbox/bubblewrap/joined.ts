@@ -5,7 +5,7 @@
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { Socket } from 'node:net';
-import type { Readable } from 'node:stream';
+import type { Readable, Writable } from 'node:stream';
 import { exitCode, runCommand, spawnFailure } from '../command.js';
 import { LimitExceeded } from '../errors.js';
 import type { ExecOptions } from '../provider.js';
@@ -38,16 +38,17 @@ export interface Target {
 }
 
 /** Words that run what follows with the rights over the sandbox's namespaces. */
-function outer({ ability, launcher }: Pick<Target, 'ability' | 'launcher'>): string[] {
+export function outer({ ability, launcher }: Pick<Target, 'ability' | 'launcher'>): string[] {
   return ability.privileged ? [] : [ability.host.nsenter, '--preserve-credentials', `--user=/proc/${launcher}/ns/user`, '--'];
 }
 
-function inner({ ability, gate, build }: Target): string[] {
+/** Words that join the sandbox, give up what it must not have there, and become a program of ours. */
+export function inner({ ability, gate, build }: Target, program: readonly string[]): string[] {
   const several = build && ability.privileged;
   const powers = ['-all', ...(several ? BUILD_CAPABILITIES.map((name) => `+${name}`) : [])].join(',');
   return [
     ...[ability.host.nsenter, '--preserve-credentials', '--target', String(gate), '--mount', '--pid', '--ipc', '--uts', '--net', ...(several ? [] : ['--user']), '--'],
-    ...[...tool('setpriv'), '--no-new-privs', `--bounding-set=${powers}`, '--inh-caps=-all', '--', ...tool('sh'), '-s'],
+    ...[...tool('setpriv'), '--no-new-privs', `--bounding-set=${powers}`, '--inh-caps=-all', '--', ...program],
   ];
 }
 
@@ -58,10 +59,13 @@ export async function killAllFromOutside(target: Target, signal?: AbortSignal): 
 }
 
 /** Runs a program of the host where the sandbox's file systems are mounted. */
-export function runBeside(target: Target, argv: readonly string[], signal: AbortSignal): ReturnType<typeof runCommand> {
+export function runBeside(target: Target, argv: readonly string[], signal: AbortSignal, stdin?: string): ReturnType<typeof runCommand> {
   const [file, ...args] = [...outer(target), target.ability.host.nsenter, `--mount=/proc/${target.launcher}/ns/mnt`, '--', ...argv];
-  return runCommand(file!, args, { signal, env: HOST_ENVIRONMENT, cwd: '/' });
+  return runCommand(file!, args, { signal, env: HOST_ENVIRONMENT, cwd: '/', stdin });
 }
+
+/** Line of bash that limits a process of ours as the sandbox is, and becomes its arguments. */
+export const enterLine = (target: Target): string => ['umask 022', ...target.procs.map((file) => `echo $$ > ${quote(file)}`), ...target.limitLines, 'exec "$@"'].join(' && ');
 
 export interface Joined {
   readonly pid: number;
@@ -74,10 +78,9 @@ export interface Joined {
 /** Starts a command, given as lines that become it. */
 export async function join(target: Target, fifos: Fifos, becoming: string, stdin: ExecOptions['stdin'], outputs: readonly [CommandOutput, CommandOutput], interruption: Interruption): Promise<Joined> {
   const [stdout, stderr, input] = await fifos.set(stdin !== undefined);
-  const enter = ['umask 022', ...target.procs.map((file) => `echo $$ > ${quote(file)}`), ...target.limitLines, 'exec "$@"'].join(' && ');
   let child: ChildProcess;
   try {
-    child = spawn(target.ability.host.bash, ['--norc', '--noprofile', '-c', `${closeAbove(STARTED_FD)}\n${enter}`, 'bash', ...outer(target), ...inner(target)], {
+    child = spawn(target.ability.host.bash, ['--norc', '--noprofile', '-c', `${closeAbove(STARTED_FD)}\n${enterLine(target)}`, 'bash', ...outer(target), ...inner(target, [...tool('sh'), '-s'])], {
       stdio: ['pipe', stdout.theirs, stderr.theirs, input?.theirs ?? 'ignore', 'pipe'],
       env: HOST_ENVIRONMENT,
       cwd: '/',
@@ -120,15 +123,9 @@ export async function join(target: Target, fifos: Fifos, becoming: string, stdin
 /** Writes a command's input into its pipe. A command that does not read to the end is no error; a source that fails is. */
 function feed(fd: number, stdin: NonNullable<ExecOptions['stdin']>, onError: (error: unknown) => void): Socket {
   const socket = new Socket({ fd, readable: false, writable: true });
-  const whole = typeof stdin === 'string' || stdin instanceof Uint8Array;
   socket.on('error', () => undefined);
-  if (!whole) socket.once('close', () => stdin.destroy());
-  const write = (chunk: Uint8Array | string): Promise<boolean> => new Promise((resolve) => socket.write(chunk, (error) => resolve(!error && !socket.destroyed)));
-  const run = async (): Promise<void> => {
-    if (whole) await write(stdin);
-    else for await (const chunk of stdin) if (!(await write(chunk as Uint8Array))) break;
-  };
-  run()
+  if (typeof stdin !== 'string' && !(stdin instanceof Uint8Array)) socket.once('close', () => stdin.destroy());
+  writeAll(socket, stdin)
     .catch((error: unknown) => {
       // Once the command has ended its input is closed, which is no failure of the source.
       if (!socket.destroyed) onError(error);
@@ -136,4 +133,11 @@ function feed(fd: number, stdin: NonNullable<ExecOptions['stdin']>, onError: (er
     // A pipe has no half-closing: its end is told by closing it.
     .finally(() => socket.destroy());
   return socket;
+}
+
+/** Writes all of a command's input, or as much as is taken. Rejects if the source fails. */
+export async function writeAll(to: Writable, stdin: NonNullable<ExecOptions['stdin']>): Promise<void> {
+  const write = (chunk: Uint8Array | string): Promise<boolean> => new Promise((resolve) => to.write(chunk, (error) => resolve(!error && !to.destroyed)));
+  if (typeof stdin === 'string' || stdin instanceof Uint8Array) await write(stdin);
+  else for await (const chunk of stdin) if (!(await write(chunk as Uint8Array))) break;
 }

@@ -42,7 +42,7 @@ export interface Launch {
 const overlaysTrees = (ability: Ability): boolean => ability.privileged;
 
 /** Folders under `fs` by what they complete: `u` the root, `u0`, `u1`, ... the host's folders; `w...` are the overlays' own. */
-const uppers = (ability: Ability, { root }: Source): { upper: string; work: string; layer: string; tree: string }[] => [
+export const uppers = (ability: Ability, { root }: Source): { upper: string; work: string; layer: string; tree: string }[] => [
   { upper: 'u', work: 'w', layer: 'root', tree: '/' },
   ...(overlaysTrees(ability) ? root.trees.map((tree, index) => ({ upper: `u${index}`, work: `w${index}`, layer: `t${index}`, tree })) : []),
 ];
@@ -50,13 +50,13 @@ const uppers = (ability: Ability, { root }: Source): { upper: string; work: stri
 /** What has to be moved or copied to make a layer: folder under `fs` to name in the layer. */
 export const layerParts = (ability: Ability, source: Source): readonly (readonly [upper: string, layer: string])[] => uppers(ability, source).map(({ upper, layer }) => [upper, layer] as const);
 
-/** Names are relative to the folder of mounts: a comma or a colon in a path would need escaping, and options have to fit a page. */
-function overlays(ability: Ability, source: Source): Step[] {
+/** Mounts the root at `target`, with what is written to it in `fs`. Names are relative to the folder of mounts: a comma or a colon in a path would need escaping, and options have to fit a page. */
+export function overlaySteps(ability: Ability, source: Source, fs: string, target: string): Step[] {
   const layers = Array.from({ length: source.layers }, (_, index) => `../snapshots/${source.folder!.split('/').at(-1)}/l${source.layers - 1 - index}`);
   return uppers(ability, source).map(({ upper, work, layer, tree }) => {
     const bottom = tree === '/' ? `../roots/${source.root.name}/fs` : tree;
     const lower = [...layers.map((each) => `${each}/${layer}`), bottom].join(':');
-    return ['overlay', join('root', tree), `${overlayOptions(ability.marks)}lowerdir=${lower},upperdir=fs/${upper},workdir=fs/${work}`];
+    return ['overlay', join(target, tree), `${overlayOptions(ability.marks)}lowerdir=${lower},upperdir=${fs}/${upper},workdir=${fs}/${work}`];
   });
 }
 
@@ -74,7 +74,7 @@ export function launchSteps(stateDir: string, ability: Ability, launch: Launch, 
     ...uppers(ability, source).flatMap((each): Step[] => [['mkdir', `fs/${each.upper}`, 0o755], ['mkdir', `fs/${each.work}`, 0o755]]),
     // Root alone needs no more than its own; in a build there are several users.
     ['mkdir', 'fs/shm', build ? 0o1777 : 0o755],
-    ...overlays(ability, source),
+    ...overlaySteps(ability, source, 'fs', 'root'),
     ['alarm', launch.lifetimeSeconds],
     ['exec', ability.host.bwrap, ...bwrapArguments(mnt, ability, launch), '--', ...tool('sh'), '-s', id],
   ];

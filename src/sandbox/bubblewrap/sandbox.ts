@@ -2,20 +2,26 @@
 import { mkdir, rename } from 'node:fs/promises';
 import { join } from 'node:path';
 import { within } from '../deadline.js';
-import { LimitExceeded, SandboxError, SandboxLost } from '../errors.js';
-import type { ExecOptions, ExecProcess, OperationOptions, ProviderSnapshot, Sandbox, SandboxInfo } from '../provider.js';
+import { LimitExceeded, SandboxError, SandboxLost, Unsupported } from '../errors.js';
+import type { Duplex } from 'node:stream';
+import type { ExecOptions, ExecProcess, FileChange, ListeningPort, OperationOptions, ProviderSnapshot, Sandbox, SandboxInfo, SandboxStats, SnapshotKind } from '../provider.js';
 import type { Group } from './cgroups.js';
+import { findChanges } from './changes.js';
 import { Commands } from './commands.js';
 import { Files } from './files.js';
 import type { Fifos } from './fifos.js';
 import { runBeside } from './joined.js';
 import { layerParts, type Launch } from './launch.js';
 import { mountFolder } from './ability.js';
+import { Ports } from './ports.js';
 import { kill } from './processes.js';
 import type { Snapshots } from './snapshots.js';
 import type { Started } from './start.js';
+import { Usage } from './stats.js';
 
 const KILL_TIMEOUT_MS = 15_000;
+const SHORT_TIMEOUT_MS = 15_000;
+const CHANGES_TIMEOUT_MS = 120_000;
 const SNAPSHOT_TIMEOUT_MS = 1_800_000;
 const TERMINATE_TIMEOUT_MS = 30_000;
 /** After this the first process is not waited for any longer, and its monitor is killed too. */
@@ -39,7 +45,10 @@ export interface SandboxParts {
 export class BubblewrapSandbox implements Sandbox {
   readonly id: string;
   readonly files: Files;
+  readonly ended: Promise<void>;
   private readonly commands: Commands;
+  private readonly network: Ports;
+  private readonly usage: Usage;
   private readonly released: Promise<void>;
   private readonly timer: NodeJS.Timeout;
   private over = false;
@@ -51,9 +60,13 @@ export class BubblewrapSandbox implements Sandbox {
     this.id = parts.id;
     this.commands = new Commands({ ...started, fifos, group });
     this.files = new Files((argv, options) => this.exec(argv, options));
+    const joined = (): number[] => this.commands.joinedPids;
+    this.network = new Ports(started.target, parts.launch.network, joined);
+    this.usage = new Usage(group, started.target.gate, joined);
+    void this.usage.start();
     // Whoever waits for it sees a failure; the next look at the ledger tries again.
     this.released = started.ended.then(() => this.end());
-    this.released.catch(() => undefined);
+    this.ended = this.released.catch(() => undefined);
     this.timer = setTimeout(() => this.kill(), Math.min(parts.lifetimeMs, MOST_TIMER_MS));
     this.timer.unref();
   }
@@ -70,11 +83,29 @@ export class BubblewrapSandbox implements Sandbox {
     return within('Killing the processes of the sandbox', options, KILL_TIMEOUT_MS, (signal) => this.commands.killAll(signal));
   }
 
+  stats(options?: OperationOptions): Promise<SandboxStats> {
+    return within('Measuring the sandbox', options, SHORT_TIMEOUT_MS, () => this.alive(() => this.usage.stats()));
+  }
+
+  changes(options?: OperationOptions): Promise<FileChange[]> {
+    const { stateDir, started, launch } = this.parts;
+    return within('Looking for what has changed', options, CHANGES_TIMEOUT_MS, (signal) => this.alive(() => findChanges(stateDir, started.target, launch, signal)));
+  }
+
+  ports(options?: OperationOptions): Promise<ListeningPort[]> {
+    return within('Looking for ports', options, SHORT_TIMEOUT_MS, () => this.alive(() => this.network.list()));
+  }
+
+  connect(port: number, options?: OperationOptions): Promise<Duplex> {
+    return within(`Connecting to port ${port}`, options, SHORT_TIMEOUT_MS, (signal) => this.alive(() => this.network.connect(port, signal)));
+  }
+
   /**
    * A sandbox that was made to be set up ends with its snapshot: its folder becomes the layer, however large it is. One that was restored lives
    * on, and what it wrote is copied.
    */
-  snapshot(options?: OperationOptions): Promise<ProviderSnapshot> {
+  snapshot(kind: SnapshotKind, options?: OperationOptions): Promise<ProviderSnapshot> {
+    if (kind === 'memory') return Promise.reject(new Unsupported('bubblewrap cannot snapshot memory; take a filesystem snapshot, or use a provider that can'));
     return within('Taking the snapshot', options, SNAPSHOT_TIMEOUT_MS, async (signal) => {
       const { launch, snapshots, info, started } = this.parts;
       await this.commands.killAll(signal);
@@ -113,6 +144,7 @@ export class BubblewrapSandbox implements Sandbox {
     if (this.over) return;
     const { started } = this.parts;
     this.commands.end();
+    this.network.end();
     kill(started.target.gate);
     const impatience = setTimeout(() => kill(started.target.launcher), PATIENCE_MS);
     void started.ended.then(() => clearTimeout(impatience));
@@ -122,8 +154,17 @@ export class BubblewrapSandbox implements Sandbox {
     this.over = true;
     clearTimeout(this.timer);
     this.commands.end();
+    this.network.end();
     await this.taking?.catch(() => undefined);
     await this.parts.takeBack();
+  }
+
+  /** Runs what reads of a sandbox what is not there any more once it has ended. */
+  private async alive<T>(work: () => Promise<T>): Promise<T> {
+    if (this.over) throw new SandboxLost('the sandbox has ended');
+    return work().catch((error: unknown) => {
+      throw this.over ? new SandboxLost('the sandbox has ended', { cause: error }) : error;
+    });
   }
 
   private async copyParts(parts: readonly (readonly [upper: string, layer: string])[], layer: string, signal: AbortSignal): Promise<void> {

@@ -13,7 +13,7 @@ import { which, type Host } from './host.js';
 /** Where a sandbox sees the tools. */
 export const TOOLS = '/.rl';
 
-const NAMES = ['sh', 'cat', 'chmod', 'find', 'mkdir', 'rm', 'setpriv', 'tar'] as const;
+const NAMES = ['sh', 'cat', 'chmod', 'dd', 'find', 'mkdir', 'mv', 'rm', 'setpriv', 'setsid', 'tar'] as const;
 export type Tool = (typeof NAMES)[number];
 
 /** The first words of a command that runs a tool inside. */

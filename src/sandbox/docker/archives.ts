@@ -10,14 +10,15 @@ import { LimitExceeded, SandboxError } from '../errors.js';
 
 type Entry = Readable & { readonly header: Header };
 
-/** Content of the archive's first file. After `maxBytes` the stream is cut with `LimitExceeded`. */
-export function contentOf(tar: Readable, maxBytes = Infinity): Readable {
-  return Readable.from(content(tar, maxBytes), { objectMode: false });
+/** Content of the archive's first file, no more than `length` bytes. After `maxBytes` the stream is cut with `LimitExceeded`. */
+export function contentOf(tar: Readable, maxBytes = Infinity, length = Infinity): Readable {
+  return Readable.from(content(tar, maxBytes, length), { objectMode: false });
 }
 
-async function* content(tar: Readable, maxBytes: number): AsyncGenerator<Uint8Array> {
+async function* content(tar: Readable, maxBytes: number, length: number): AsyncGenerator<Uint8Array> {
   for await (const entry of entries(tar)) {
     let left = maxBytes;
+    let wanted = length;
     for await (const chunk of entry) {
       const bytes = chunk as Buffer;
       if (bytes.length > left) {
@@ -25,7 +26,9 @@ async function* content(tar: Readable, maxBytes: number): AsyncGenerator<Uint8Ar
         throw new LimitExceeded(`the file is larger than ${maxBytes} bytes`);
       }
       left -= bytes.length;
-      yield bytes;
+      yield bytes.subarray(0, wanted);
+      wanted -= bytes.length;
+      if (wanted <= 0) return;
     }
     return;
   }
@@ -42,8 +45,8 @@ async function* entries(tar: Readable): AsyncGenerator<Entry> {
   }
 }
 
-/** An archive of one file. A stream's length stands before it in an archive, so a stream goes through a file of the host; `close` removes that. */
-export async function tarOfFile(name: string, data: Readable | Uint8Array | string, mode: number, signal: AbortSignal): Promise<{ tar: Readable; close: () => Promise<void> }> {
+/** An archive of one file. A stream's length stands before it in an archive, so one of unknown `size` goes through a file of the host; `close` removes that. */
+export async function tarOfFile(name: string, data: Readable | Uint8Array | string, mode: number, size: number | undefined, signal: AbortSignal): Promise<{ tar: Readable; close: () => Promise<void> }> {
   const tar = pack();
   const header = { name, mode, uid: 0, gid: 0, mtime: new Date() };
   if (!(data instanceof Readable)) {
@@ -51,20 +54,27 @@ export async function tarOfFile(name: string, data: Readable | Uint8Array | stri
     tar.finalize();
     return { tar: readable(tar), close: () => Promise.resolve() };
   }
+  if (size !== undefined) {
+    sendEntry(tar, { ...header, size }, data);
+    return { tar: readable(tar), close: () => Promise.resolve(void data.destroy()) };
+  }
   const folder = await mkdtemp(join(tmpdir(), 'rl-sandboxes-'));
   const close = (): Promise<void> => rm(folder, { recursive: true, force: true });
   try {
     const file = join(folder, 'data');
     await pipeline(data, createWriteStream(file, { mode: 0o600 }), { signal });
-    const { size } = await stat(file);
-    const entry = tar.entry({ ...header, size }, (error) => (error ? tar.destroy(error) : tar.finalize()));
-    if (size === 0) entry.end(Buffer.alloc(0));
-    else pipeline(createReadStream(file), entry as unknown as NodeJS.WritableStream).catch((error: Error) => tar.destroy(error));
+    sendEntry(tar, { ...header, size: (await stat(file)).size }, createReadStream(file));
     return { tar: readable(tar), close };
   } catch (error) {
     await close();
     throw error;
   }
+}
+
+function sendEntry(tar: Pack, header: Parameters<Pack['entry']>[0], data: Readable): void {
+  const entry = tar.entry(header, (error) => (error ? tar.destroy(error) : tar.finalize()));
+  if (header.size === 0) entry.end(Buffer.alloc(0));
+  else pipeline(data, entry as unknown as NodeJS.WritableStream).catch((error: Error) => tar.destroy(error));
 }
 
 /** An archive of one empty folder; unpacking it makes those above it too. */

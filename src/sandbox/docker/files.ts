@@ -4,17 +4,18 @@
  */
 import type Docker from 'dockerode';
 import { posix } from 'node:path';
-import { Readable } from 'node:stream';
+import { PassThrough, Readable } from 'node:stream';
 import { buffer, text } from 'node:stream/consumers';
 import { pack, type Pack } from 'tar-stream';
 import { bound, within } from '../deadline.js';
-import { NoSuchFile, SandboxError } from '../errors.js';
+import { FileExists, LimitExceeded, NoSuchFile, SandboxError, Unsupported } from '../errors.js';
 import { parseGlob } from '../glob.js';
-import type { ExecProcess, OperationOptions, SandboxFiles } from '../provider.js';
+import type { ExecOptions, ExecProcess, FileEntry, FileInfo, OperationOptions, ReadOptions, SandboxFiles } from '../provider.js';
 import { contentOf, copyEntries, tarOfFile, tarOfFolder } from './archives.js';
 import type { Engine } from './engine.js';
 import { reasonOf, statusOf, translate } from './failures.js';
-import { LIST } from './shell.js';
+import { newNonce } from './gate.js';
+import { IN_THE_WAY, LIST, LIST_FOLDER, MISSING, MOVE, PART } from './shell.js';
 
 const ANSWER_TIMEOUT_MS = 60_000;
 const TRANSFER_TIMEOUT_MS = 1_800_000;
@@ -28,6 +29,9 @@ const GO_MODE = { directory: 2 ** 31, symlink: 2 ** 27, irregular: 2 ** 26 + 2 *
 
 interface PathStat {
   readonly mode: number;
+  readonly size: number;
+  /** As RFC 3339 has it. */
+  readonly mtime: string;
   readonly linkTarget: string;
 }
 
@@ -35,11 +39,12 @@ export class DockerFiles implements SandboxFiles {
   constructor(
     private readonly engine: Engine,
     private readonly container: Docker.Container,
-    private readonly exec: (argv: readonly string[]) => ExecProcess,
+    private readonly exec: (argv: readonly string[], options?: ExecOptions) => ExecProcess,
   ) {}
 
-  async read(path: string, options?: OperationOptions & { readonly maxBytes?: number }): Promise<Readable> {
+  async read(path: string, options?: OperationOptions & ReadOptions): Promise<Readable> {
     const doing = `Reading ${path}`;
+    if (options?.offset) return this.readFrom(path, options.offset, options, doing);
     const archive = await this.call(doing, options, ANSWER_TIMEOUT_MS, async (signal) => {
       let at = posix.normalize(path);
       for (let links = 0; links <= MAX_LINKS; links++) {
@@ -56,13 +61,13 @@ export class DockerFiles implements SandboxFiles {
       }
       throw new NoSuchFile(path);
     });
-    return bound(contentOf(archive, options?.maxBytes), doing, options, TRANSFER_TIMEOUT_MS);
+    return bound(contentOf(archive, options?.maxBytes, options?.length), doing, options, TRANSFER_TIMEOUT_MS);
   }
 
-  async write(path: string, data: Readable | Uint8Array | string, options?: OperationOptions & { readonly mode?: number }): Promise<void> {
+  async write(path: string, data: Readable | Uint8Array | string, options?: OperationOptions & { readonly mode?: number; readonly size?: number }): Promise<void> {
     const name = posix.normalize(path).slice(1);
     await this.call(`Writing ${path}`, options, TRANSFER_TIMEOUT_MS, async (signal) => {
-      const { tar, close } = await tarOfFile(name, data, options?.mode ?? 0o644, signal);
+      const { tar, close } = await tarOfFile(name, data, options?.mode ?? 0o644, options?.size, signal);
       try {
         await this.unpack(tar, '/', signal);
       } finally {
@@ -75,11 +80,77 @@ export class DockerFiles implements SandboxFiles {
     await this.call(`Removing ${path}`, options, ANSWER_TIMEOUT_MS, () => this.run(['rm', '-rf', '--', path]));
   }
 
+  async list(path: string, options?: OperationOptions): Promise<FileEntry[]> {
+    const nonce = newNonce();
+    const said = await this.call(`Listing ${path}`, options, ANSWER_TIMEOUT_MS, async (signal) => {
+      const child = this.exec(['sh', '-c', LIST_FOLDER, 'sh', nonce, path], { signal });
+      child.stderr.resume();
+      const [output, { code }] = await Promise.all([buffer(child.stdout), child.exit]);
+      if (code === MISSING) throw new NoSuchFile(path);
+      return output.toString();
+    });
+    const records = said.split(`${nonce} `).slice(1);
+    const count = /^end (\d+)\n$/.exec(records.pop() ?? '')?.[1];
+    if (count === undefined) throw new SandboxError(`${path} cannot be listed: its listing is not complete`);
+    if (records.length === 0 && count !== '0') throw new Unsupported('files can only be listed where the image has the program stat (coreutils, busybox)');
+    const entries = new Map<string, FileEntry>();
+    for (const record of records) {
+      const at = record.indexOf('/./');
+      const name = record.slice(at + 3).replace(/\n$/, '');
+      const [mode, size, time] = record.slice(0, at).split(' ');
+      const bits = Number.parseInt(mode!, 16);
+      const kind = bits & 0o170000;
+      const link = kind === 0o120000 || entries.get(name)?.link === true;
+      entries.set(name, { name, type: kind === 0o100000 ? 'file' : kind === 0o040000 ? 'directory' : 'other', link, size: Number(size), modified: Number(time) * 1000, mode: bits & 0o7777 });
+    }
+    return [...entries.values()];
+  }
+
+  stat(path: string, options?: OperationOptions): Promise<FileInfo> {
+    return this.call(`Looking at ${path}`, options, ANSWER_TIMEOUT_MS, async (signal) => {
+      let link = false;
+      let at = posix.normalize(path).replace(/(.)\/$/, '$1');
+      let last: PathStat | undefined;
+      for (let links = 0; links <= MAX_LINKS; links++) {
+        const found = await lookAt(this.container, at, signal);
+        if (found === undefined) break;
+        last = found;
+        if (!has(found, GO_MODE.symlink)) break;
+        link = true;
+        at = posix.resolve(posix.dirname(at), found.linkTarget);
+      }
+      if (last === undefined) throw new NoSuchFile(path);
+      const type = has(last, GO_MODE.directory) ? 'directory' : has(last, GO_MODE.symlink) || has(last, GO_MODE.irregular) ? 'other' : 'file';
+      return { type, link, size: last.size, modified: Date.parse(last.mtime), mode: permissions(last) };
+    });
+  }
+
+  async mkdir(path: string, options?: OperationOptions): Promise<void> {
+    const there = await this.stat(path, options).catch((error: unknown) => {
+      if (error instanceof NoSuchFile) return undefined;
+      throw error;
+    });
+    if (there?.type === 'directory') return;
+    if (there) throw new FileExists(path);
+    await this.call(`Making ${path}`, options, ANSWER_TIMEOUT_MS, (signal) => this.unpack(tarOfFolder(posix.normalize(path).slice(1)), '/', signal));
+  }
+
+  async rename(from: string, to: string, options?: OperationOptions & { readonly overwrite?: boolean }): Promise<void> {
+    await this.call(`Moving ${from}`, options, ANSWER_TIMEOUT_MS, async (signal) => {
+      const child = this.exec(['sh', '-c', MOVE, 'sh', from, to, options?.overwrite ? '1' : ''], { signal });
+      child.stdout.resume();
+      const [{ code }, errors] = await Promise.all([child.exit, text(child.stderr)]);
+      if (code === MISSING) throw new NoSuchFile(from);
+      if (code === IN_THE_WAY) throw new FileExists(to);
+      if (code !== 0) throw new SandboxError(`${from} cannot be moved: ${errors.trim() || `exit code ${code}`}`);
+    });
+  }
+
   async upload(tar: Readable, directory: string, options?: OperationOptions): Promise<void> {
     const folder = posix.normalize(directory);
     try {
       await this.call(`Uploading to ${directory}`, options, TRANSFER_TIMEOUT_MS, async (signal) => {
-        if (!(await this.exists(folder, signal))) await this.unpack(tarOfFolder(folder.slice(1)), '/', signal);
+        if ((await lookAt(this.container, folder, signal)) === undefined) await this.unpack(tarOfFolder(folder.slice(1)), '/', signal);
         await this.unpack(tar, folder, signal);
       });
     } finally {
@@ -99,6 +170,26 @@ export class DockerFiles implements SandboxFiles {
     return bound(Readable.from(result, { objectMode: false }), doing, options, TRANSFER_TIMEOUT_MS);
   }
 
+  /** By a command inside: the archive of a file begins at its beginning. */
+  private async readFrom(path: string, offset: number, options: OperationOptions & ReadOptions, doing: string): Promise<Readable> {
+    const info = await this.stat(path, options);
+    if (info.type !== 'file') throw new SandboxError(`${path} is not a file`);
+    if (info.size > (options.maxBytes ?? Infinity)) throw new LimitExceeded(`the file is larger than ${options.maxBytes} bytes`);
+    const stop = new AbortController();
+    const child = this.exec(['sh', '-c', PART, 'sh', path, String(offset + 1), options.length === undefined ? '' : String(options.length)], { signal: stop.signal });
+    const errors = text(child.stderr);
+    const content = new PassThrough();
+    const end = async (): Promise<void> => {
+      const [{ code }, said] = await Promise.all([child.exit, errors]);
+      if (code === MISSING) throw new NoSuchFile(path);
+      if (code !== 0) throw new SandboxError(`${path} cannot be read: ${said.trim() || `exit code ${code}`}`);
+    };
+    child.stdout.once('end', () => void end().then(() => content.end(), (error: Error) => content.destroy(error)));
+    child.stdout.pipe(content, { end: false });
+    content.once('close', () => stop.abort(new Error('the file is not read any more')));
+    return bound(content, doing, options, TRANSFER_TIMEOUT_MS);
+  }
+
   private call<T>(doing: string, options: OperationOptions | undefined, defaultMs: number, work: (signal: AbortSignal) => Promise<T>): Promise<T> {
     return this.engine.call(doing, options, defaultMs, (_, signal) => work(signal));
   }
@@ -107,21 +198,9 @@ export class DockerFiles implements SandboxFiles {
   private async archive(path: string, signal: AbortSignal): Promise<{ stat: PathStat; tar: Readable } | undefined> {
     try {
       const tar = (await this.container.getArchive({ path, abortSignal: signal })) as Readable & { headers: Record<string, string> };
-      const header = tar.headers['x-docker-container-path-stat'] ?? '';
-      return { tar, stat: JSON.parse(Buffer.from(header, 'base64').toString()) as PathStat };
+      return { tar, stat: statOf(tar.headers) };
     } catch (error) {
       if (isMissing(error)) return undefined;
-      throw error;
-    }
-  }
-
-  private async exists(path: string, signal: AbortSignal): Promise<boolean> {
-    try {
-      const answer = (await this.container.infoArchive({ path, abortSignal: signal })) as Readable;
-      answer.resume();
-      return true;
-    } catch (error) {
-      if (statusOf(error) === 404) return false;
       throw error;
     }
   }
@@ -175,6 +254,28 @@ export class DockerFiles implements SandboxFiles {
     return copyEntries(found.tar, to, nameOf, wanted, signal);
   }
 }
+
+const statOf = (headers: Readonly<Record<string, string>>): PathStat => JSON.parse(Buffer.from(headers['x-docker-container-path-stat'] ?? '', 'base64').toString()) as PathStat;
+
+/** What is at a path, a link at its end not followed; undefined if nothing is. */
+async function lookAt(container: Docker.Container, path: string, signal: AbortSignal): Promise<PathStat | undefined> {
+  try {
+    const answer = (await container.infoArchive({ path, abortSignal: signal })) as Readable & { headers: Record<string, string> };
+    answer.resume();
+    return statOf(answer.headers);
+  } catch (error) {
+    if (isMissing(error)) return undefined;
+    throw error;
+  }
+}
+
+export async function isFolder(container: Docker.Container, path: string, signal: AbortSignal): Promise<boolean> {
+  const found = await lookAt(container, path, signal);
+  return found !== undefined && has(found, GO_MODE.directory);
+}
+
+/** Permission bits as stat(2) has them: Go keeps the special ones elsewhere. */
+const permissions = (stat: PathStat): number => (stat.mode & 0o777) | (has(stat, 2 ** 23) ? 0o4000 : 0) | (has(stat, 2 ** 22) ? 0o2000 : 0) | (has(stat, 2 ** 20) ? 0o1000 : 0);
 
 interface Matches {
   readonly folder: string;

@@ -1,8 +1,8 @@
 /** What runs in a container: commands, their deadlines, and the ways to kill them. */
 import type Docker from 'dockerode';
-import { Readable } from 'node:stream';
+import { Readable, type Duplex } from 'node:stream';
 import { ExecTimeout, SandboxError, SandboxLost, Unsupported } from '../errors.js';
-import type { ExecOptions, ExecProcess, ExitStatus, OperationOptions, SandboxSpec } from '../provider.js';
+import type { ExecOptions, ExecProcess, ExitStatus, OperationOptions, SandboxSpec, TerminalSize } from '../provider.js';
 import { CommandOutput, type Report } from './commandOutput.js';
 import { within } from '../deadline.js';
 import type { Engine } from './engine.js';
@@ -10,6 +10,7 @@ import { Gate, newNonce } from './gate.js';
 import { ask, startCommand } from './inside.js';
 import { Interruption } from './interruption.js';
 import { becoming, COOKIE, KILL_ALL, KILL_BY_COOKIE, preparation, type Command } from './shell.js';
+import { Screen, startOnTerminal } from './terminal.js';
 
 /** Longest first command, in characters, that goes through the gate, whose shell reads it byte by byte. */
 const MOST_FOR_GATE = 16 << 10;
@@ -35,10 +36,22 @@ interface Running {
   close(): void;
 }
 
+/** A terminal's size before and after it is there. */
+interface Shape {
+  size: TerminalSize;
+  resize?: (size: TerminalSize) => void;
+}
+
+/** What programs on a terminal are told that it understands, unless their environment says otherwise. */
+const TERMINAL_TYPE = 'xterm-256color';
+
 export class Processes {
   /** `ending` by us; `over` because the connection to it is. */
   private ending = false;
   private over = false;
+  /** Resolves when it is over, for whatever reason. */
+  readonly ended: Promise<void>;
+  private onEnded!: () => void;
   private readonly endsAt: number;
   /** Cookies of the commands since everything was killed last. Where there is only one, killing it is killing all. */
   private readonly started = new Set<string>();
@@ -55,15 +68,22 @@ export class Processes {
     private readonly spec: SandboxSpec,
   ) {
     this.endsAt = Date.now() + spec.lifetimeMs;
+    this.ended = new Promise((resolve) => (this.onEnded = resolve));
     this.watch();
   }
 
   exec(argv: readonly string[], options: ExecOptions = {}): ExecProcess {
-    const output = new CommandOutput(newNonce());
-    const exit = this.run(argv, options, output).finally(() => output.end());
+    const output = options.tty ? new Screen(newNonce()) : new CommandOutput(newNonce());
+    const shape: Shape | undefined = options.tty && { size: options.tty };
+    const exit = this.run(argv, options, output, shape).finally(() => output.end());
     // Whoever reads only the streams has not asked for it.
     exit.catch(() => undefined);
-    return { stdout: output.stdout, stderr: output.stderr, exit };
+    const resize = (size: TerminalSize): void => {
+      if (!shape) return;
+      shape.size = size;
+      shape.resize?.(size);
+    };
+    return { stdout: output.stdout, stderr: output.stderr, exit, resize };
   }
 
   async killAll(options?: OperationOptions): Promise<void> {
@@ -82,17 +102,18 @@ export class Processes {
     this.gate.destroy();
   }
 
-  private async run(argv: readonly string[], options: ExecOptions, output: CommandOutput): Promise<ExitStatus> {
+  private async run(argv: readonly string[], options: ExecOptions, output: CommandOutput | Screen, shape: Shape | undefined): Promise<ExitStatus> {
     options.signal?.throwIfAborted();
     if (this.ending || this.over) await this.gone();
     if (argv.length === 0) throw new Unsupported('there is no command to run');
-    const command = { argv, env: { ...this.spec.env, ...options.env }, cwd: options.cwd, stdin: options.stdin !== undefined, cookie: newNonce() };
+    const env = { ...(shape && { TERM: TERMINAL_TYPE }), ...this.spec.env, ...options.env };
+    const command = { argv, env, cwd: options.cwd, stdin: shape !== undefined || options.stdin !== undefined, cookie: newNonce() };
     const interruption = new Interruption(options, this.endsAt + LIFE_GRACE_MS);
     const { restarts } = this;
     this.started.add(command.cookie);
     let running: Running | undefined;
     try {
-      running = await this.start(command, options.stdin, output);
+      running = await this.start(command, options.stdin, output, shape);
       const ending = await Promise.race([output.report, running.closed.then(() => 'closed' as const), interruption.happened, running.inputFailed]);
       if (ending === 'closed') return { code: await this.codeWithoutReport(running, restarts) };
       if (typeof ending === 'object') return this.status(ending);
@@ -110,7 +131,8 @@ export class Processes {
   }
 
   /** The first command goes through the gate, which takes no request to the engine; all others are execs. */
-  private async start(command: Command, stdin: ExecOptions['stdin'], output: CommandOutput): Promise<Running> {
+  private async start(command: Command, stdin: ExecOptions['stdin'], output: CommandOutput | Screen, shape: Shape | undefined): Promise<Running> {
+    if (output instanceof Screen) return this.startOnTerminal(command, stdin, output, shape!);
     const text = preparation(command) + becoming(command);
     const never = new Promise<never>(() => undefined);
     if (this.gate.state === 'open' && stdin === undefined && text.length <= MOST_FOR_GATE) {
@@ -119,11 +141,27 @@ export class Processes {
     }
     this.gate.close();
     const { exec, socket, closed } = await this.engine.call('Starting a command', undefined, START_TIMEOUT_MS, (_, signal) => startCommand(this.container, command, output, signal));
+    const running = this.underway(exec, socket, closed, stdin, true);
+    if (stdin === undefined || !(stdin instanceof Readable)) socket.end(stdin);
+    return running;
+  }
+
+  private async startOnTerminal(command: Command, stdin: ExecOptions['stdin'], screen: Screen, shape: Shape): Promise<Running> {
+    this.gate.close();
+    const { exec, socket, closed, resize } = await this.engine.call('Opening a terminal', undefined, START_TIMEOUT_MS, (_, signal) => startOnTerminal(this.container, command, screen, shape.size, signal));
+    shape.resize = resize;
+    const running = this.underway(exec, socket, closed, stdin, false);
+    if (stdin !== undefined && !(stdin instanceof Readable)) socket.write(stdin);
+    return running;
+  }
+
+  /** `ends`: whether the end of the input ends the command's. */
+  private underway(exec: Docker.Exec, socket: Duplex, closed: Promise<void>, stdin: ExecOptions['stdin'], ends: boolean): Running {
     const source = stdin instanceof Readable ? stdin : undefined;
+    const never = new Promise<never>(() => undefined);
     const inputFailed = source ? new Promise<never>((_, reject) => source.once('error', reject)) : never;
     inputFailed.catch(() => undefined);
-    if (source) source.pipe(socket);
-    else socket.end(stdin);
+    source?.pipe(socket, { end: ends });
     return {
       closed,
       inputFailed,
@@ -173,7 +211,7 @@ export class Processes {
   }
 
   /** Kills a command with all that it started, daemons too, and waits until it is over. */
-  private async kill(cookie: string, output: CommandOutput, closed: Promise<void>): Promise<void> {
+  private async kill(cookie: string, output: CommandOutput | Screen, closed: Promise<void>): Promise<void> {
     // What is under way has to be read, or the processes could not end.
     output.release();
     if (this.ending || this.over) return;
@@ -225,7 +263,9 @@ export class Processes {
   private watch(): void {
     const { restarts } = this;
     void this.gate.closed.then(() => {
-      if (this.restarts === restarts) this.over = true;
+      if (this.restarts !== restarts) return;
+      this.over = true;
+      this.onEnded();
     });
   }
 }

@@ -1,13 +1,24 @@
 /** One container as a sandbox. */
 import type Docker from 'dockerode';
-import type { ExecOptions, ExecProcess, OperationOptions, ProviderSnapshot, Sandbox, SandboxFiles, SandboxInfo, SandboxSpec } from '../provider.js';
+import type { Duplex } from 'node:stream';
+import { text } from 'node:stream/consumers';
+import { SandboxError, Unsupported } from '../errors.js';
+import { listeningSockets, portsOf } from '../procNet.js';
+import type { ExecOptions, ExecProcess, FileChange, ListeningPort, OperationOptions, ProviderSnapshot, Sandbox, SandboxFiles, SandboxInfo, SandboxSpec, SandboxStats, SnapshotKind } from '../provider.js';
+import { changesOf } from './changes.js';
 import { removeContainer } from './container.js';
 import type { Engine } from './engine.js';
 import { DockerFiles } from './files.js';
 import type { Gate } from './gate.js';
 import { containerName } from './labels.js';
 import { Processes } from './processes.js';
+import { connectInside } from './relay.js';
+import { SOCKETS } from './shell.js';
 import { commit } from './snapshots.js';
+import { usageOf } from './stats.js';
+
+const SHORT_TIMEOUT_MS = 30_000;
+const CHANGES_TIMEOUT_MS = 120_000;
 
 export class DockerSandbox implements Sandbox {
   readonly files: SandboxFiles;
@@ -16,13 +27,17 @@ export class DockerSandbox implements Sandbox {
 
   constructor(
     private readonly engine: Engine,
-    container: Docker.Container,
+    private readonly container: Docker.Container,
     gate: Gate,
     readonly info: SandboxInfo,
     spec: SandboxSpec,
   ) {
     this.processes = new Processes(engine, container, gate, spec);
-    this.files = new DockerFiles(engine, container, (argv) => this.exec(argv));
+    this.files = new DockerFiles(engine, container, (argv, more) => this.exec(argv, more));
+  }
+
+  get ended(): Promise<void> {
+    return this.processes.ended;
   }
 
   get id(): string {
@@ -37,7 +52,30 @@ export class DockerSandbox implements Sandbox {
     return this.processes.killAll(options);
   }
 
-  snapshot(options?: OperationOptions): Promise<ProviderSnapshot> {
+  stats(options?: OperationOptions): Promise<SandboxStats> {
+    return this.engine.call('Measuring the sandbox', options, SHORT_TIMEOUT_MS, (_, signal) => usageOf(this.container, signal));
+  }
+
+  changes(options?: OperationOptions): Promise<FileChange[]> {
+    return this.engine.call('Looking for what has changed', options, CHANGES_TIMEOUT_MS, (_, signal) => changesOf(this.container, signal));
+  }
+
+  ports(options?: OperationOptions): Promise<ListeningPort[]> {
+    return this.engine.call('Looking for ports', options, SHORT_TIMEOUT_MS, async (_, signal) => {
+      const child = this.exec(['sh', '-c', SOCKETS], { signal });
+      child.stderr.resume();
+      const [{ code }, tables] = await Promise.all([child.exit, text(child.stdout)]);
+      if (code !== 0) throw new SandboxError(`the ports of the sandbox cannot be read: exit code ${code}`);
+      return portsOf(listeningSockets(tables));
+    });
+  }
+
+  connect(port: number, options?: OperationOptions): Promise<Duplex> {
+    return this.engine.call(`Connecting to port ${port}`, options, SHORT_TIMEOUT_MS, (_, signal) => connectInside((argv, more) => this.exec(argv, more), port, signal));
+  }
+
+  snapshot(kind: SnapshotKind, options?: OperationOptions): Promise<ProviderSnapshot> {
+    if (kind === 'memory') return Promise.reject(new Unsupported('this Docker provider cannot snapshot memory; take a filesystem snapshot, or use a provider that can'));
     return commit(this.engine, containerName(this.id), this.info.labels, options);
   }
 

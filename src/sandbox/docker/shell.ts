@@ -62,6 +62,16 @@ ${read('')}
 ${runs('eval "$p"; exec "$@"')}
 ${REPORT}`;
 
+/**
+ * The same on a terminal, `sh -c TERMINAL_WRAPPER sh NONCE`, but that the lines end with what becomes the command: while they are read the
+ * terminal neither shows nor changes them. It says `NONCE ready` when it listens, or `NONCE none` where it cannot make the terminal do that.
+ */
+export const TERMINAL_WRAPPER = `s=$(stty -g 2>/dev/null) && stty raw -echo 2>/dev/null || { echo "$1 none"; exit 127; }
+echo "$1 ready"
+${read('')}
+stty "$s"
+eval "$p"`;
+
 /** Kills what holds a cookie until nothing does: `sh -c KILL_BY_COOKIE sh COOKIE=VALUE`. */
 export const KILL_BY_COOKIE = `while :; do
 k=
@@ -101,6 +111,47 @@ export function quote(word: string): string {
   if (word.includes('\0')) throw new Unsupported('an argument or a value of the environment holds a NUL character, which no command can be given');
   return `'${word.replaceAll("'", `'\\''`)}'`;
 }
+
+/** Exit codes of the scripts below. */
+export const MISSING = 120;
+export const IN_THE_WAY = 122;
+
+/**
+ * What is in a folder: `sh -c LIST_FOLDER sh NONCE FOLDER`. For each name `NONCE MODE SIZE TIME/./NAME`, the mode in hexadecimal as stat(2) has it,
+ * and for links once more with what they lead to; at last `NONCE end NUMBER`. The nonce is what no name can hold.
+ */
+export const LIST_FOLDER = `n=$1
+[ -d "$2" ] && cd -- "$2" || exit ${MISSING}
+f="$n %f %s %Y/%n"
+set --
+c=0
+for e in * .[!.]* ..?*; do
+[ -e "$e" ] || [ -L "$e" ] || continue
+c=$((c+1))
+set -- "$@" "./$e"
+[ $# -lt 200 ] || { stat -c "$f" -- "$@"; set --; }
+done
+[ $# -eq 0 ] || stat -c "$f" -- "$@"
+for e in * .[!.]* ..?*; do
+[ -L "$e" ] && [ -e "$e" ] && stat -L -c "$f" -- "./$e"
+done
+echo "$n end $c"`;
+
+/** Moves: `sh -c MOVE sh FROM TO OVERWRITE`, the last of which is `1` or empty. */
+export const MOVE = `[ -e "$1" ] || [ -L "$1" ] || exit ${MISSING}
+if [ -e "$2" ] || [ -L "$2" ]; then
+[ "$3" ] || exit ${IN_THE_WAY}
+if [ -d "$2" ] && [ ! -L "$2" ]; then rmdir -- "$2" 2>/dev/null || exit ${IN_THE_WAY}; fi
+[ -L "$2" ] && rm -f -- "$2"
+fi
+exec mv -f -- "$1" "$2"`;
+
+/** A part of a file: `sh -c PART sh PATH FIRST LENGTH`, the first byte counted from 1, no length for all the rest. */
+export const PART = `[ -f "$1" ] || exit ${MISSING}
+if [ "$3" ]; then tail -c "+$2" -- "$1" | head -c "$3"; else exec tail -c "+$2" -- "$1"; fi`;
+
+/** Prints the kernel's tables of TCP sockets. */
+export const SOCKETS = 'for f in /proc/net/tcp /proc/net/tcp6; do [ -r $f ] && while read -r l; do echo "$l"; done <$f; done; :';
 
 /** Lists what lies below a folder, each path ended by NUL: `sh -c LIST sh FOLDER DEPTH`, the root as an empty text, no depth as -1. */
 export const LIST = `d=$2

@@ -52,7 +52,7 @@ describe(`bubblewrap's own, ${asRoot ? 'as root' : 'as an ordinary user'}`, func
       try {
         assert.equal(await output(sandbox, 'while read -r line; do echo "$line"; done < /marker; echo changed > /marker; echo new > /new'), 'from the folder\n');
         await sandbox.files.write('/made/by/tools', 'works without any program in the image');
-        const snapshot = await sandbox.snapshot();
+        const snapshot = await sandbox.snapshot('filesystem');
         const again = await bench.restore({}, snapshot);
         assert.equal(await output(again, 'read -r line < /marker; echo "$line"; ls /made/by'), 'changed\ntools\n');
         await again.terminate();
@@ -87,7 +87,7 @@ describe(`bubblewrap's own, ${asRoot ? 'as root' : 'as an ordinary user'}`, func
       assert.equal((await provider.check()).ok, true);
       const sandbox = await provider.create({}, await bench.spec());
       await output(sandbox, 'echo x > /srv/x');
-      const snapshot = await sandbox.snapshot();
+      const snapshot = await sandbox.snapshot('filesystem');
       const again = await provider.restore(snapshot, await bench.spec());
       assert.equal(await output(again, 'cat /srv/x'), 'x\n');
       await again.terminate();
@@ -110,7 +110,7 @@ describe(`bubblewrap's own, ${asRoot ? 'as root' : 'as an ordinary user'}`, func
     for (const left of [`snapshots/0123456789ab.${dead}.partial/l0`, `run/${dead}-abcdef`, 'work/bw-0123456789abcdef/u']) await mkdir(join(stateDir, left), { recursive: true });
     const provider = createProvider({ stateDir, log: console.error });
     const sandbox = await provider.create({}, await bench.spec());
-    await provider.removeSnapshot(await sandbox.snapshot());
+    await provider.removeSnapshot(await sandbox.snapshot('filesystem'));
     await provider.close();
     const names = (await Promise.all(['snapshots', 'run', 'work'].map((name) => readdir(join(stateDir, name))))).flat();
     assert.deepEqual(names.filter((name) => name.includes('another-boot') || name === 'bw-0123456789abcdef'), []);

@@ -40,7 +40,7 @@ export class Bench {
     const sandbox = await this.create();
     const { code, stderr } = await run(sandbox, 'mkdir -p /srv/task && echo prepared > /srv/task/state && ln -s state /srv/task/link && chmod 751 /srv/task');
     assert.equal(code, 0, stderr);
-    this.snapshot = await sandbox.snapshot();
+    this.snapshot = await sandbox.snapshot('filesystem');
     await this.terminateAll();
   }
 

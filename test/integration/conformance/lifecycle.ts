@@ -49,7 +49,7 @@ export function lifecycle(bench: Bench): void {
     it('a snapshot of a restored sandbox holds what both did, removals too', async () => {
       const sandbox = await bench.restore();
       await output(sandbox, 'echo more > /srv/more; rm -r /srv/task; mkdir /srv/task; echo new > /srv/task/new');
-      const snapshot = await sandbox.snapshot();
+      const snapshot = await sandbox.snapshot('filesystem');
       try {
         assert.equal(await bench.provider.hasSnapshot(snapshot), true);
         await sandbox.terminate();
@@ -65,7 +65,7 @@ export function lifecycle(bench: Bench): void {
     it('a snapshot that was removed is gone, and removing it again is no error', async () => {
       const sandbox = await bench.create();
       await output(sandbox, 'echo x > /srv/x');
-      const snapshot = await sandbox.snapshot();
+      const snapshot = await sandbox.snapshot('filesystem');
       await sandbox.terminate();
       assert.equal(await bench.provider.hasSnapshot(snapshot), true);
       await bench.provider.removeSnapshot(snapshot);

@@ -86,7 +86,7 @@ describe('docker images', function () {
     const base = await dockerfile('FROM BASE\nRUN useradd -m agent\nUSER agent\nWORKDIR /home/agent\nENTRYPOINT ["/usr/bin/env"]\nCMD ["echo", "it\'s me"]\n');
     const setup = await create(base);
     assert.equal(await output(setup, 'id -un; touch /root-only; pwd'), 'root\n/home/agent\n');
-    const snapshot = await setup.snapshot();
+    const snapshot = await setup.snapshot('filesystem');
     try {
       await setup.terminate();
       const { Config } = await subject.docker.getImage(snapshot.ref).inspect();
@@ -118,10 +118,10 @@ describe('docker images', function () {
   it('of one snapshot are not lost with those built on them', async () => {
     const first = await bench.create();
     await output(first, 'echo 1 > /srv/first');
-    const one = await first.snapshot();
+    const one = await first.snapshot('filesystem');
     const second = await bench.restore({}, one);
     await output(second, 'echo 2 > /srv/second');
-    const two: ProviderSnapshot = await second.snapshot();
+    const two: ProviderSnapshot = await second.snapshot('filesystem');
     await bench.terminateAll();
     await bench.provider.removeSnapshot(two);
     assert.equal(await bench.provider.hasSnapshot(one), true);
