@@ -5,6 +5,7 @@
 import { commands } from './conformance/commands.js';
 import { files } from './conformance/files.js';
 import { isolation } from './conformance/isolation.js';
+import { live } from './conformance/live.js';
 import { lifecycle } from './conformance/lifecycle.js';
 import { Bench, type Subject } from './conformance/bench.js';
 
@@ -28,5 +29,6 @@ export function conformance(name: string, open: () => Promise<Subject>): void {
     commands(bench);
     files(bench);
     isolation(bench);
+    live(bench);
   });
 }

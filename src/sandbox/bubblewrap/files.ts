@@ -50,7 +50,7 @@ export class Files implements SandboxFiles {
 
   async list(path: string, options: OperationOptions = {}): Promise<FileEntry[]> {
     // What a link leads to is asked for apart, since only one of them has both.
-    const lines = `[ -d "$1" ] || exit ${MISSING}
+    const lines = `[ -d "$1/" ] || exit ${MISSING}
 ${words('find')} -P "$1/" -mindepth 1 -maxdepth 1 -printf '${RECORD}/%f\\0'; ${words('find')} -L "$1/" -mindepth 1 -maxdepth 1 -xtype l -printf '${RECORD}/%f\\0'; :`;
     const entries = new Map<string, FileEntry>();
     for (const [record, name] of await this.records(script(lines, path === '/' ? '' : path), path, options)) {

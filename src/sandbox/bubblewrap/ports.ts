@@ -61,7 +61,7 @@ export class Ports {
   private async relay(port: number, signal: AbortSignal): Promise<Duplex> {
     const { host } = this.target.ability;
     const [file, ...args] = [...outer(this.target), host.nsenter, `--net=/proc/${this.target.gate}/ns/net`, '--', host.perl, '-e', RELAY_PROGRAM, '--', String(port)];
-    const child = spawn(file!, args, { stdio: ['pipe', 'pipe', 'pipe'], env: HOST_ENVIRONMENT, cwd: '/', detached: true });
+    const child = spawn(file, args, { stdio: ['pipe', 'pipe', 'pipe'], env: HOST_ENVIRONMENT, cwd: '/', detached: true });
     const kill = (): void => void child.kill('SIGKILL');
     signal.addEventListener('abort', kill, { once: true });
     try {

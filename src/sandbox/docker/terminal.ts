@@ -75,7 +75,7 @@ export class Screen {
 }
 
 export interface StartedTerminal extends StartedExec {
-  resize(size: TerminalSize): void;
+  readonly resize: (size: TerminalSize) => void;
 }
 
 /** Values of the environment go in through the terminal, which shows nothing meanwhile. */
