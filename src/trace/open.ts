@@ -1,17 +1,12 @@
 /** Opens a trace of any known format. */
 import { stat } from 'node:fs/promises';
-import { basename } from 'node:path';
 import { FileBytes } from './bytes.js';
+import { TraceUnreadable, type OpenOptions } from './importers/format.js';
 import { FORMATS } from './importers/index.js';
-import type { OpenOptions, Probe } from './importers/format.js';
+import { probeOf } from './importers/probe.js';
 import type { TraceReader } from './model.js';
 
-const HEAD = 64 << 10;
-
-/** No known format, or nothing in it that could be read. */
-export class TraceUnreadable extends Error {
-  override readonly name = 'TraceUnreadable';
-}
+export { TraceUnreadable } from './importers/format.js';
 
 /**
  * `file` is a trace, or a folder that holds one in a way that a format knows. `member` picks one, from 0, where a file holds several. Rejects
@@ -19,10 +14,9 @@ export class TraceUnreadable extends Error {
  */
 export async function openTrace(file: string, options: OpenOptions = {}): Promise<TraceReader> {
   options.signal?.throwIfAborted();
-  const folder = (await stat(file)).isDirectory();
-  const bytes = folder ? undefined : await FileBytes.open(file);
+  const bytes = (await stat(file)).isDirectory() ? undefined : await FileBytes.open(file);
   try {
-    const probe: Probe = { file, name: basename(file), folder, head: (await bytes?.read(0, Math.min(bytes.size, HEAD))) ?? Buffer.alloc(0) };
+    const probe = await probeOf(file, bytes, options.signal);
     for (const format of FORMATS) if (await format.recognises(probe)) return await format.open(probe, bytes, options);
     const known = FORMATS.map(({ title }) => title).join(', ');
     throw new TraceUnreadable(`${file} is no trace of a known format (${known})${bytes?.size === 0 ? ': it is empty' : ''}`);

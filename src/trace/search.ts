@@ -1,6 +1,5 @@
 /** Search in the bytes of a trace: a coarse look for an ASCII part of the text, then an exact one in the strings of the step. */
 import { windows, type Bytes, type Span } from './bytes.js';
-import { readJson } from './json/prune.js';
 import { wellFormed } from './text.js';
 
 const AROUND = 60;
@@ -11,7 +10,8 @@ const AROUND = 60;
  */
 export async function* searchBytes(bytes: Bytes, range: Span, text: string, skip: () => number, signal?: AbortSignal): AsyncGenerator<number> {
   const run = longestRun(text);
-  const pattern = new RegExp(run ? run.replace(/[.*+?^${}()|[\]\\-]/g, '\\$&') : '[^\\s,]', 'gi');
+  // Classes of two letters are matched twice as fast as the flag i.
+  const pattern = new RegExp(run ? [...run].map((char) => (/[a-z]/i.test(char) ? `[${char.toLowerCase()}${char.toUpperCase()}]` : char.replace(/\W/, '\\$&'))).join('') : '[^\\s,]', 'g');
   const overlap = Math.max(0, run.length - 1);
   let carried = '';
   for await (const { at, data } of windows(bytes, range, signal)) {
@@ -33,32 +33,14 @@ function longestRun(text: string): string {
   return (text.match(/[ !#-.0-[\]-~]+/g) ?? []).reduce((best, run) => (run.length > best.length ? run : best), '');
 }
 
-/** The first place in the strings of a JSON value, or of several on lines of their own, that holds the text. */
-export async function findIn(bytes: Bytes, span: Span, text: string): Promise<{ text: string; start: number; end: number } | undefined> {
+/** The first place in the strings of JSON values that holds the text. */
+export function findIn(values: readonly unknown[], text: string): { text: string; start: number; end: number } | undefined {
   const wanted = text.toLowerCase();
-  for (const value of await values(bytes, span)) {
-    for (const string of strings(value)) {
-      const at = string.toLowerCase().indexOf(wanted);
-      if (at >= 0) return around(string, at, text.length);
-    }
+  for (const string of strings(values)) {
+    const at = string.toLowerCase().indexOf(wanted);
+    if (at >= 0) return around(string, at, text.length);
   }
   return undefined;
-}
-
-async function values(bytes: Bytes, span: Span): Promise<unknown[]> {
-  try {
-    return [(await readJson(bytes, span)).value];
-  } catch {
-    const content = (await bytes.read(span.start, Math.min(span.end, span.start + (4 << 20)))).toString('utf8');
-    const lines = content.split('\n').flatMap((line) => {
-      try {
-        return [JSON.parse(line) as unknown];
-      } catch {
-        return [];
-      }
-    });
-    return lines.length ? lines : [content];
-  }
 }
 
 /** Texts, keys and numbers of a value, in its order. */

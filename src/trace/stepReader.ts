@@ -27,6 +27,8 @@ export abstract class StepReader implements TraceReader {
   abstract head(): Promise<TraceHead>;
   abstract refresh(): Promise<boolean>;
   protected abstract load(index: number, signal?: AbortSignal): Promise<StepDetail>;
+  /** What stands in the file for a step, parsed. */
+  protected abstract values(index: number): Promise<readonly unknown[]>;
   protected abstract segments(): readonly Segment[];
   /** Whether every step has been found; errors and rewards may still be looked for. */
   protected abstract get complete(): boolean;
@@ -37,14 +39,14 @@ export abstract class StepReader implements TraceReader {
     const last = Math.min(to, this.index.length);
     for (let index = Math.max(0, from); index < last; index += 1) {
       signal?.throwIfAborted();
-      result.push(summaryOf(await this.load(index, signal)));
+      result.push(summaryOf(await this.load(index, signal).catch((error: unknown) => unreadableStep(index, error))));
     }
     return result;
   }
 
   async step(index: number, signal?: AbortSignal): Promise<StepDetail> {
     this.check(index);
-    return shorten(await this.load(index, signal), index);
+    return shorten(await this.load(index, signal).catch((error: unknown) => (signal?.throwIfAborted(), unreadableStep(index, error))), index);
   }
 
   async raw(index: number, maxBytes = RAW): Promise<{ text: string; bytes: number }> {
@@ -80,14 +82,14 @@ export abstract class StepReader implements TraceReader {
   async *search(text: string, signal?: AbortSignal): AsyncIterable<SearchHit> {
     if (!text) return;
     const all = signal ? AbortSignal.any([signal, this.closing.signal]) : this.closing.signal;
-    for (const segment of this.segments()) {
+    for (const [at, segment] of this.segments().entries()) {
+      const last = this.segments()[at + 1]?.first;
       let done = segment.first - 1;
       for await (const offset of searchBytes(segment.bytes, segment.range, text, () => (done < segment.first ? 0 : this.index.span(done).end), all)) {
-        const step = await this.stepAt(offset, segment);
+        const step = await this.stepAt(offset, segment.first, last);
         if (step === undefined || step <= done) continue;
         done = step;
-        const { start, end } = this.index.span(step);
-        const hit = await findIn(segment.bytes, { start, end }, text);
+        const hit = findIn(await this.values(step).catch(() => []), text);
         if (hit) yield { step, ...hit };
       }
     }
@@ -105,31 +107,46 @@ export abstract class StepReader implements TraceReader {
   }
 
   protected segmentOf(index: number): Segment {
-    return this.segments().findLast((segment) => segment.first <= index)!;
+    const segments = this.segments();
+    let [low, high] = [0, segments.length];
+    while (low + 1 < high) {
+      const middle = (low + high) >> 1;
+      if (segments[middle]!.first <= index) low = middle;
+      else high = middle;
+    }
+    return segments[low]!;
   }
 
-  /** Loads every step once, for its error and reward. Gives way to other work after each. */
+  /** Called with each step once, in the background. */
+  protected learned(_step: StepDetail): void {}
+
+  protected unreadable(_index: number, _error: unknown): void {}
+
+  /** Loads every step once, for its error and reward. Gives way to other work meanwhile. */
   protected async learnAll(): Promise<void> {
     while (this.index.known < this.index.length && !this.closing.signal.aborted) {
       const index = this.index.known;
-      await this.load(index).then(
-        (step) => this.index.learn(index, step),
-        (error: unknown) => this.index.learn(index, { kind: 'error', error: messageOf(error) }),
-      );
-      if (index % 64 === 0) await new Promise((done) => setImmediate(done));
+      try {
+        const step = await this.load(index);
+        this.learned(step);
+        this.index.learn(index, step);
+      } catch (error) {
+        this.unreadable(index, error);
+        this.index.learn(index, { kind: 'error', error: messageOf(error) });
+      }
+      if (index % 64 === 0) {
+        this.moved();
+        await new Promise((done) => setImmediate(done));
+      }
     }
   }
 
-  private async stepAt(offset: number, segment: Segment): Promise<number | undefined> {
+  private async stepAt(offset: number, first: number, last: number | undefined): Promise<number | undefined> {
     for (;;) {
-      const step = this.index.at(offset, segment.first, this.afterSegment(segment));
+      const step = this.index.at(offset, first, last);
       if (step !== undefined || this.complete) return step;
       if (!(await this.progress())) return undefined;
     }
-  }
-
-  private afterSegment(segment: Segment): number {
-    return this.segments().find(({ first }) => first > segment.first)?.first ?? this.index.length;
   }
 
   /** Waits until the index has grown; `false` if it will not. */
@@ -156,6 +173,9 @@ export abstract class StepReader implements TraceReader {
 }
 
 export const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
+
+/** A step that is damaged is a row like any other, which says why. */
+const unreadableStep = (index: number, error: unknown): StepDetail => ({ index, label: 'damaged', source: 'system', kind: 'error', title: `this step cannot be read: ${messageOf(error)}`, error: 'damaged' });
 
 function summaryOf(step: StepDetail): StepSummary {
   const { index, label, source, kind, title, at, ms, reward, terminated, truncated, error, tokens, cost, image, pending, depth } = step;

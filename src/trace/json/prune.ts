@@ -2,7 +2,7 @@
 import { windows, type Bytes, type Span } from '../bytes.js';
 import { parseJson } from './tolerant.js';
 
-const WHOLE = 1 << 20;
+const WHOLE = 8 << 20;
 const BUDGET = 4 << 20;
 const STRING = 256 << 10;
 const DEPTH = 200;
@@ -15,12 +15,26 @@ export interface Read {
   readonly cut: number;
 }
 
-/** Parses the value that lies in a range. Lists under a key of `drop` come out empty. Throws a `SyntaxError` where it is no JSON. */
-export async function readJson(bytes: Bytes, span: Span, drop?: ReadonlySet<string>): Promise<Read> {
-  if (span.end - span.start <= WHOLE && !drop) return { value: parseJson((await bytes.read(span.start, span.end)).toString('utf8')), cut: 0 };
-  const pruner = new Pruner(drop);
-  for await (const { data } of windows(bytes, span)) if (pruner.feed(data)) break;
-  return { value: parseJson(pruner.text()), cut: pruner.kept > span.end - span.start ? 0 : span.end - span.start - pruner.kept };
+export interface ReadOptions {
+  /** Lists under these keys come out empty. */
+  readonly drop?: ReadonlySet<string>;
+  /** The range holds elements of a list, commas between them: they come out as a list. */
+  readonly elements?: boolean;
+  /** Up to how many bytes nothing is cut. */
+  readonly whole?: number;
+}
+
+/** Parses the value that lies in a range. Throws a `SyntaxError` where it is no JSON. */
+export async function readJson(bytes: Bytes, span: Span, { drop, elements = false, whole = WHOLE }: ReadOptions = {}): Promise<Read> {
+  const size = span.end - span.start;
+  const wrap = (text: string): string => (elements ? `[${text}]` : text);
+  if (size <= whole && !drop) return { value: parseJson(wrap((await bytes.read(span.start, span.end)).toString('utf8'))), cut: 0 };
+  const pruner = new Pruner(drop, size <= whole ? Infinity : STRING);
+  let ended = false;
+  if (elements) pruner.feed(Buffer.from('['));
+  for await (const { data } of windows(bytes, span)) if ((ended = pruner.feed(data))) break;
+  if (elements && !ended) pruner.feed(Buffer.from(']'));
+  return { value: parseJson(pruner.text()), cut: Math.max(0, size - pruner.kept) };
 }
 
 /** A filter of bytes: what comes out is JSON again if what goes in is. */
@@ -42,7 +56,10 @@ class Pruner {
   private depth = 0;
   private ended = false;
 
-  constructor(private readonly drop: ReadonlySet<string> | undefined) {}
+  constructor(
+    private readonly drop: ReadonlySet<string> | undefined,
+    private readonly longest: number,
+  ) {}
 
   /** Whether enough was read. */
   feed(data: Buffer): boolean {
@@ -63,7 +80,7 @@ class Pruner {
           if (ends && this.cutBytes) {
             from = at;
             this.write(`… [${this.cutBytes} bytes left out]`);
-          } else if (!ends && (this.cutBytes || (this.stringBytes >= STRING && !this.escaped && (byte & 0xc0) !== 0x80))) {
+          } else if (!ends && (this.cutBytes || (this.stringBytes >= this.longest && !this.escaped && (byte & 0xc0) !== 0x80))) {
             if (!this.cutBytes) flush(at);
             this.cutBytes += 1;
             from = at + 1;
@@ -99,7 +116,7 @@ class Pruner {
         if (byte === COLON) this.key = Buffer.from(this.word).toString('utf8');
         else if (byte === COMMA) {
           this.key = '';
-          if (this.written + at - from > BUDGET) {
+          if (this.longest !== Infinity && this.written + at - from > BUDGET) {
             flush(at);
             this.ended = true;
             return true;

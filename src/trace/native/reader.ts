@@ -106,6 +106,15 @@ export class NativeReader extends StepReader {
   }
 
   protected async load(index: number, signal?: AbortSignal): Promise<StepDetail> {
+    const { events, problem } = await this.events(index, signal);
+    return { index, ...describeEvents(events, problem) };
+  }
+
+  protected async values(index: number): Promise<readonly unknown[]> {
+    return (await this.events(index)).events;
+  }
+
+  private async events(index: number, signal?: AbortSignal): Promise<{ events: TraceEvent[]; problem: unknown }> {
     const events: TraceEvent[] = [];
     let problem: unknown;
     for (const line of await this.linesOf(this.index.span(index))) {
@@ -116,7 +125,7 @@ export class NativeReader extends StepReader {
         problem = error;
       }
     }
-    return { index, ...describeEvents(events, problem) };
+    return { events, problem };
   }
 
   private async linesOf(span: Span): Promise<Span[]> {
