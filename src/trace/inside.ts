@@ -14,7 +14,9 @@ export async function resolveInside(folder: string, path: string): Promise<strin
   };
   const target = join(base, path);
   if (!below(target)) throw new Error('it lies outside the folder of the trace');
-  const real = await realpath(target);
+  const real = await realpath(target).catch((error: NodeJS.ErrnoException) => {
+    throw error.code === 'ENOENT' ? new Error('there is no such file') : error;
+  });
   if (!below(real)) throw new Error('it lies outside the folder of the trace');
   return real;
 }

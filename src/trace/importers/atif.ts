@@ -10,8 +10,8 @@ import { Outline } from '../json/scan.js';
 import { readInside, resolveInside } from '../inside.js';
 import type { Part, Tokens, ToolCall } from '../model.js';
 import { messageOf } from '../stepReader.js';
-import { callTitle, isRecord, numberOf, textOf, titleOf } from '../text.js';
-import type { TraceFormat } from './format.js';
+import { callTitle, compact, isRecord, numberOf, textOf, titleOf } from '../text.js';
+import type { Probe, TraceFormat } from './format.js';
 import { contentParts, imageIn, timeOf, titleOfParts } from './messages.js';
 
 const REFS = 'steps.*.observation.results.*.subagent_trajectory_ref.*';
@@ -178,7 +178,7 @@ function describe(value: unknown, depth: number, context: MapContext): Described
   const info = { ...(isRecord(value.extra) && { extra: value.extra }), ...(isRecord(metrics.extra) && { metrics: metrics.extra }), ...(copied && { is_copied_context: true }), ...(value.llm_call_count !== undefined && { llm_call_count: value.llm_call_count }) };
   const error = results.map((one) => (isRecord(one.extra) ? one.extra.isError === true || one.extra.is_error === true : false)).some(Boolean) ? 'the tool failed' : undefined;
   return {
-    label: String(value.step_id ?? context.index + 1),
+    label: titleOf(compact(value.step_id ?? context.index + 1), 40),
     source,
     kind: source !== 'agent' ? 'message' : first ? 'tool' : rest.length ? 'action' : 'model',
     title: copied ? titleOf(`(copied) ${title}`) : title,
@@ -197,9 +197,11 @@ function describe(value: unknown, depth: number, context: MapContext): Described
   };
 }
 
+export const isAtif = (keys: Probe['keys']): boolean => textOf(keys.get('schema_version')?.value)?.startsWith('ATIF') ?? false;
+
 export const atif: TraceFormat = {
   id: 'atif',
   title: 'ATIF',
-  recognises: ({ keys }) => String(keys.get('schema_version')?.value ?? '').startsWith('ATIF'),
+  recognises: ({ keys }) => isAtif(keys),
   open: async ({ file }, bytes, { signal }) => (await readAtif(file, bytes!, {}, signal)).ready(),
 };

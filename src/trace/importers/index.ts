@@ -1,6 +1,9 @@
 /** The formats that can be read, most particular first. */
-import type { TraceFormat } from './format.js';
 import { atif } from './atif.js';
+import type { TraceFormat } from './format.js';
+import { harbor } from './harbor.js';
+import { miniSwe } from './miniSwe.js';
 import { native } from './native.js';
+import { sweAgent } from './sweAgent.js';
 
-export const FORMATS: readonly TraceFormat[] = [native, atif];
+export const FORMATS: readonly TraceFormat[] = [native, harbor, atif, sweAgent, miniSwe];

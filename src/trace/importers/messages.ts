@@ -66,9 +66,9 @@ function reasoningOf(message: Record<string, unknown>): Part[] {
 }
 
 function rawCalls(message: Record<string, unknown>): { id?: string; name: string; arguments: unknown }[] {
-  const listed = Array.isArray(message.tool_calls) ? message.tool_calls : isRecord(message.function_call) ? [{ function: message.function_call }] : [];
-  const used = Array.isArray(message.content) ? message.content.filter((part) => isRecord(part) && part.type === 'tool_use') : [];
-  return [...(listed as unknown[]), ...used].filter(isRecord).map((call) => {
+  const listed: unknown[] = Array.isArray(message.tool_calls) ? message.tool_calls : isRecord(message.function_call) ? [{ function: message.function_call }] : [];
+  const used = Array.isArray(message.content) ? message.content.filter(isRecord).filter((part) => part.type === 'tool_use') : [];
+  return [...listed, ...used].filter(isRecord).map((call) => {
     const inner = isRecord(call.function) ? call.function : call;
     return {
       ...(typeof call.id === 'string' && { id: call.id }),
@@ -151,12 +151,13 @@ export type Joins = (role: string, message: Found, opened: string) => boolean;
 
 export const joinsResults: Joins = (role, _message, opened) => isResult(role) && isAssistant(opened);
 
-/** Ranges of the steps in a list of messages, by the roles that the outline has under `<list>.*.role` (or `.from`). */
+/** Ranges of the steps in a list of messages, by the roles that the outline has under `<list>.*.role` (or `.from`); `''` is a list at the top. */
 export function groupMessages(outline: Outline, list: string, joins: Joins = joinsResults): { start: number; end: number; role: string }[] {
   const roles = new Map<number, string>();
-  for (const pattern of [`${list}.*.role`, `${list}.*.from`]) for (const { indexes, value } of outline.all(pattern)) if (typeof value === 'string') roles.set(indexes[0]!, value);
+  const prefix = list && `${list}.`;
+  for (const pattern of [`${prefix}*.role`, `${prefix}*.from`]) for (const { indexes, value } of outline.all(pattern)) if (typeof value === 'string') roles.set(indexes[0]!, value);
   const groups: { start: number; end: number; role: string }[] = [];
-  for (const [index, found] of outline.all(`${list}.*`).entries()) {
+  for (const [index, found] of outline.all(`${prefix}*`).entries()) {
     const role = roles.get(index) ?? '?';
     const open = groups.at(-1);
     if (open && joins(role, found, open.role)) open.end = found.end;
