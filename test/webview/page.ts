@@ -6,7 +6,7 @@ import type { AddressInfo } from 'node:net';
 import { extname, join, normalize } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import type { Browser, Page } from 'playwright-core';
-import { runViewPage } from '../../src/extension/panels/html.js';
+import { type PageParts, runViewPage } from '../../src/extension/panels/html.js';
 import { NO_BROWSER, launchBrowser } from '../support/browser.js';
 import type { StubOptions } from './stubHost.js';
 import { type ThemeName, THEMES } from './themes.js';
@@ -19,6 +19,8 @@ export interface OpenOptions extends StubOptions {
   readonly theme?: ThemeName;
   readonly width?: number;
   readonly height?: number;
+  /** Translations that the extension puts into the page. */
+  readonly bundle?: PageParts['bundle'];
   /** Runs in the page before anything of its own. */
   readonly script?: string;
 }
@@ -38,7 +40,7 @@ async function bundle(): Promise<void> {
   await build({ ...common, entryPoints: { stubHost: 'test/webview/stubHost.ts' }, format: 'iife' });
 }
 
-async function serve(): Promise<Server> {
+async function serve(translations: () => PageParts['bundle']): Promise<Server> {
   const server = createServer((request, response) => {
     // A browser asks for it, a webview does not.
     if (request.url === '/favicon.ico') return void response.writeHead(204).end();
@@ -47,7 +49,7 @@ async function serve(): Promise<Server> {
       const { port } = server.address() as AddressInfo;
       const origin = `http://127.0.0.1:${port}`;
       response.setHeader('content-type', 'text/html');
-      response.end(runViewPage({ base: origin, cspSource: origin, nonce: 'c0ffee', language: 'en', title: 'Run', run: '{"root":"/workspace","id":"run-14"}' }));
+      response.end(runViewPage({ base: origin, cspSource: origin, nonce: 'c0ffee', language: 'en', title: 'Run', run: '{"root":"/workspace","id":"run-14"}', bundle: translations() }));
       return;
     }
     readFile(join(BUILT, path)).then(
@@ -75,6 +77,7 @@ export class RunViewBrowser {
     private readonly browser: Browser,
     private readonly server: Server,
     private readonly stub: string,
+    private readonly served: { bundle?: PageParts['bundle'] },
   ) {}
 
   static async launch(): Promise<RunViewBrowser> {
@@ -82,8 +85,9 @@ export class RunViewBrowser {
     // First, so that nothing is open when there is none.
     const browser = await launchBrowser();
     if (!browser) throw new Error(NO_BROWSER);
-    const server = await serve();
-    return new RunViewBrowser(browser, server, await readFile(join(BUILT, 'stubHost.js'), 'utf8'));
+    const served: { bundle?: PageParts['bundle'] } = {};
+    const server = await serve(() => served.bundle);
+    return new RunViewBrowser(browser, server, await readFile(join(BUILT, 'stubHost.js'), 'utf8'), served);
   }
 
   get address(): string {
@@ -91,7 +95,7 @@ export class RunViewBrowser {
   }
 
   /** Opens the page; with `until`, waits for rows or for whatever else it names. */
-  async open({ theme = 'dark', width = 1200, height = 900, script, ...stub }: OpenOptions, until = '.grid-body .row:not(.loading)'): Promise<RunViewPage> {
+  async open({ theme = 'dark', width = 1200, height = 900, bundle, script, ...stub }: OpenOptions, until = '.grid-body .row:not(.loading)'): Promise<RunViewPage> {
     const context = await this.browser.newContext({ viewport: { width, height } });
     const page = await context.newPage();
     page.setDefaultTimeout(15_000);
@@ -101,6 +105,7 @@ export class RunViewBrowser {
     await page.addInitScript(`window.__stubOptions = ${JSON.stringify(stub)}; ${this.stub}`);
     await page.addInitScript(themeScript(theme));
     if (script) await page.addInitScript(script);
+    this.served.bundle = bundle;
     await page.goto(this.address);
     if (until) await page.waitForSelector(until);
     return { page, complaints };

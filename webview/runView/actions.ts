@@ -21,7 +21,7 @@ export function actionsFor({ run, finished, stats }: RunSnapshot, trusted: boole
     active && {
       name: 'cancel',
       icon: 'debug-stop',
-      label: pending.has('cancel') ? l10n.t('Cancelling\u2026') : l10n.t('Cancel'),
+      label: pending.has('cancel') ? l10n.t('Cancelling…') : l10n.t('Cancel'),
       tooltip: l10n.t('Stop the run and end its sandboxes. What has finished is kept.'),
     },
     !active && missing > 0 && run.state !== 'done' && {

@@ -252,7 +252,7 @@ export class RunView extends PageElement {
   #notices({ run }: RunSnapshot) {
     const rowsProblem = this.#rows.problem;
     return html`
-      ${run.state === 'building' ? html`<div class="notice">${icon('tools')} <span>${l10n.t('Building the snapshot\u2026')}</span></div>` : nothing}
+      ${run.state === 'building' ? html`<div class="notice">${icon('tools')} <span>${l10n.t('Building the snapshot…')}</span></div>` : nothing}
       ${run.error === undefined ? nothing : html`<div class="notice">${icon('error', 'tone-error')} <span>${oneLine(run.error, 2000)}</span></div>`}
       ${this.failure === undefined
         ? nothing

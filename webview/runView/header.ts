@@ -12,7 +12,7 @@ import './header.css';
 /** `512 seeds x 1`, or how many of them, if it is a rerun of some. */
 function extent(run: RunRecord): string {
   const seeds = 'list' in run.seeds ? run.seeds.list.length : run.seeds.last - run.seeds.first + 1;
-  const all = seeds === 1 ? l10n.t('1 seed \u00d7 {0}', format.integer(run.samples)) : l10n.t('{0} seeds \u00d7 {1}', format.integer(seeds), format.integer(run.samples));
+  const all = seeds === 1 ? l10n.t('1 seed × {0}', format.integer(run.samples)) : l10n.t('{0} seeds × {1}', format.integer(seeds), format.integer(run.samples));
   return run.only ? l10n.t('{0} of {1}', format.integer(run.total), all) : all;
 }
 

@@ -9,13 +9,18 @@ export interface PageParts {
   readonly title: string;
   /** Kept by the page with `setState`: see `RunViewState`. */
   readonly run: string;
+  /** Translations of the page's texts, `vscode.l10n.bundle`; absent in English. */
+  readonly bundle?: Readonly<Record<string, string>> | undefined;
 }
 
 const ENTITIES: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;', "'": '&#39;' };
 const escape = (text: string): string => text.replace(/[&<>"']/g, (character) => ENTITIES[character]!);
 
+/** Data in a script element, which is not markup: nothing can end it, since JSON may spell `<` otherwise. */
+const dataElement = (id: string, value: unknown): string => `<script type="application/json" id="${id}">${JSON.stringify(value).replaceAll('<', '\\u003c')}</script>\n`;
+
 /** No inline script or style, nothing from the network, nothing of the page's own but `dist/webview`. */
-export function runViewPage({ base, cspSource, nonce, language, title, run }: PageParts): string {
+export function runViewPage({ base, cspSource, nonce, language, title, run, bundle }: PageParts): string {
   const policy = ["default-src 'none'", `script-src 'nonce-${nonce}'`, `style-src ${cspSource}`, `font-src ${cspSource}`, `img-src ${cspSource}`].join('; ');
   return `<!DOCTYPE html>
 <html lang="${escape(language)}">
@@ -29,7 +34,7 @@ export function runViewPage({ base, cspSource, nonce, language, title, run }: Pa
 </head>
 <body>
 <rl-run-view data-run="${escape(run)}"></rl-run-view>
-<script type="module" nonce="${nonce}" src="${escape(`${base}/runView.js`)}"></script>
+${bundle ? dataElement('l10n-bundle', bundle) : ''}<script type="module" nonce="${nonce}" src="${escape(`${base}/runView.js`)}"></script>
 </body>
 </html>
 `;

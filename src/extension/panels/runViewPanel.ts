@@ -87,6 +87,7 @@ export class RunViewPanel extends Disposing {
       language: vscode.env.language,
       title: this.panel.title,
       run: JSON.stringify(this.run),
+      bundle: vscode.l10n.bundle,
     });
   }
 

@@ -7,6 +7,9 @@ import { getL10nJson } from '@vscode/l10n-dev';
 const root = join(import.meta.dirname, '..', '..', '..');
 const read = (path: string) => readFile(join(root, path), 'utf8');
 
+const sources = async (...folders: string[]) =>
+  (await Promise.all(folders.map(async (folder) => (await readdir(join(root, folder), { recursive: true })).map((name) => join(folder, name))))).flat().filter((name) => name.endsWith('.ts'));
+
 /** Keys of the manifest whose texts a person reads. */
 const READ = new Set(['displayName', 'title', 'category', 'name', 'contents', 'markdownDescription', 'markdownEnumDescriptions', 'enumDescriptions']);
 
@@ -33,17 +36,17 @@ describe('strings', () => {
   it('has every text of the code in l10n/bundle.l10n.json, as `npm run l10n` writes it', async function () {
     // The extractor parses every file with a parser in WebAssembly.
     this.timeout(120_000);
-    const folder = 'src/extension';
-    const names = (await readdir(join(root, folder), { recursive: true })).filter((name) => name.endsWith('.ts'));
-    const files = await Promise.all(names.map(async (name) => ({ extension: '.ts', contents: await read(join(folder, name)) })));
+    const files = await Promise.all((await sources('src/extension', 'webview')).map(async (name) => ({ extension: '.ts', contents: await read(name) })));
     assert.deepEqual(JSON.parse(await read('l10n/bundle.l10n.json')), await getL10nJson(files));
   });
 
+  it('spells its texts as they are read: the extractor does not know escapes', async () => {
+    for (const name of await sources('src/extension', 'webview')) assert.doesNotMatch(await read(name), /l10n\.t\(\s*'[^']*\\u/, name);
+  });
+
   it('shows no text that goes round the translation', async () => {
-    const folder = 'src/extension';
-    const names = (await readdir(join(root, folder), { recursive: true })).filter((name) => name.endsWith('.ts'));
-    for (const name of names) {
-      const text = await read(join(folder, name));
+    for (const name of await sources('src/extension')) {
+      const text = await read(name);
       assert.doesNotMatch(text, /show(?:Error|Warning|Information)Message\(\s*['"`]/, name);
       assert.doesNotMatch(text, /(?:placeHolder|prompt|title|label): ['"`][A-Z]/, name);
     }

@@ -11,7 +11,7 @@ import './series.js';
 /** Why a chart of rewards has nothing to show. */
 function emptyReason({ finished, run }: RunSnapshot): string {
   if (finished > 0) return l10n.t('No episode has a reward.');
-  if (run.state === 'building') return l10n.t('Building the snapshot\u2026');
+  if (run.state === 'building') return l10n.t('Building the snapshot…');
   return run.state === 'running' ? l10n.t('No episode has finished yet.') : l10n.t('No episode has finished.');
 }
 
