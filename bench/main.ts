@@ -1,4 +1,4 @@
-/** `npm run bench`: every figure beside its floor, in one run. `-- quick` takes fewer episodes; names (`bubblewrap docker cli webview`) pick parts. */
+/** `npm run bench`: every figure beside its floor, in one run. `-- quick` takes fewer episodes; names (`bubblewrap docker cli trace webview`) pick parts. */
 import { mkdtemp, rm } from 'node:fs/promises';
 import { cpus, tmpdir, totalmem } from 'node:os';
 import { join } from 'node:path';
@@ -6,6 +6,7 @@ import { bubblewrap } from './bubblewrap.js';
 import { commandLine } from './commandLine.js';
 import { docker } from './docker.js';
 import { table, type Figure } from './measure.js';
+import { trace } from './trace.js';
 import { webview } from './webviewFigures.js';
 
 const words = process.argv.slice(2);
@@ -14,6 +15,7 @@ const PARTS: Record<string, (root: string) => Promise<Figure[]>> = {
   bubblewrap,
   docker: (root) => docker(root, quick ? 64 : undefined),
   cli: (root) => commandLine(root, quick ? 2000 : undefined),
+  trace,
   webview,
 };
 const chosen = Object.keys(PARTS).filter((name) => !words.some((word) => word in PARTS) || words.includes(name));

@@ -1,5 +1,7 @@
-// Writes schemas/rlenv.schema.json from the template's schema.
+// Writes schemas/rlenv.schema.json and schemas/trace.schema.json from their one source each.
 import { writeFile } from 'node:fs/promises';
 import { templateJsonSchema } from '../src/template/jsonSchema.ts';
+import { traceJsonSchema } from '../src/trace/schema.ts';
 
-await writeFile(new URL('../schemas/rlenv.schema.json', import.meta.url), `${JSON.stringify(templateJsonSchema(), null, 2)}\n`);
+for (const [name, schema] of Object.entries({ rlenv: templateJsonSchema(), trace: traceJsonSchema() }))
+  await writeFile(new URL(`../schemas/${name}.schema.json`, import.meta.url), `${JSON.stringify(schema, null, 2)}\n`);

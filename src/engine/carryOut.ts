@@ -1,4 +1,5 @@
 /** Carries out a run from build to final record. */
+import type { Policy } from '../rollout/policies/index.js';
 import { runEpisodes } from '../rollout/run.js';
 import type { Sandbox } from '../sandbox/provider.js';
 import { EpisodeLog } from '../store/episodeLog.js';
@@ -16,11 +17,12 @@ export interface Undertaking {
   readonly template: Template;
   readonly secrets: Readonly<Record<string, string>>;
   readonly choice: Choice;
+  readonly policy: Policy;
   readonly rebuild?: boolean;
 }
 
 /** Never rejects: how it ended is in the record, and the error itself in `live.failure`. */
-export async function carryOut(live: LiveRun, { template, secrets, choice, rebuild }: Undertaking, engine: Engine): Promise<RunRecord> {
+export async function carryOut(live: LiveRun, { template, secrets, choice, policy, rebuild }: Undertaking, engine: Engine): Promise<RunRecord> {
   let log: EpisodeLog | undefined;
   try {
     await update(live, engine, {});
@@ -40,6 +42,7 @@ export async function carryOut(live: LiveRun, { template, secrets, choice, rebui
       {
         run: live.record,
         template,
+        policy,
         provider: choice.provider,
         snapshot,
         log,
@@ -63,7 +66,7 @@ export async function carryOut(live: LiveRun, { template, secrets, choice, rebui
       await finish(live, engine, { state: 'failed', error: (error as Error).message });
     }
   } finally {
-    await log?.close().catch(() => undefined);
+    await Promise.allSettled([log?.close(), policy.close?.()]);
   }
   return live.record;
 }

@@ -4,6 +4,7 @@
  */
 import { readFile } from 'node:fs/promises';
 import type { EpisodeDetail, Rows, RowsQuery, RunSnapshot } from '../protocol/runView.js';
+import { openPolicy } from '../rollout/policies/index.js';
 import { readSecrets } from '../rollout/secrets.js';
 import { currentOwner, isOwnerAlive } from '../sandbox/owner.js';
 import type { SandboxInfo } from '../sandbox/provider.js';
@@ -34,6 +35,8 @@ export interface RunRequest {
   readonly concurrency?: number;
   readonly provider?: string;
   readonly timeoutMs?: number;
+  /** Name of a policy; the template's own if absent. */
+  readonly policy?: string;
   readonly rebuild?: boolean;
 }
 
@@ -126,6 +129,7 @@ export class Engine {
     const { template, parsed } = await load(file);
     const secrets = await this.secrets(template);
     const choice = await this.providers.choose(template, parsed, request.provider);
+    const policy = await openPolicy(request.policy ?? template.policy, { template });
     const seeds: SeedSet = request.seeds === undefined ? template.episode.seeds : parseSeeds(request.seeds);
     const samples = positive('samples', request.samples ?? template.episode.samples);
     const record = await this.runs.create({
@@ -136,14 +140,14 @@ export class Engine {
       samples,
       concurrency: positive('concurrency', request.concurrency ?? DEFAULT_CONCURRENCY),
       timeoutMs: positive('timeout', request.timeoutMs ?? template.episode.timeoutMs),
-      policy: 'script',
+      policy: policy.description.name,
       state: 'building',
       owner: this.owner,
       createdAt: Date.now(),
       templateDigest: '',
       total: seedCount(seeds) * samples,
     });
-    return this.launch(record, { template, secrets, choice, rebuild: request.rebuild }, events);
+    return this.launch(record, { template, secrets, choice, policy, rebuild: request.rebuild }, events);
   }
 
   /** Runs the episodes of an interrupted or cancelled run that are missing. */
@@ -153,7 +157,7 @@ export class Engine {
     const { template, parsed } = await load(record.file);
     const secrets = await this.secrets(template);
     const choice = await this.providers.choose(template, parsed, record.provider);
-    return this.launch({ ...record, owner: this.owner, state: 'building', error: undefined, finishedAt: undefined, summary: undefined }, { template, secrets, choice }, events);
+    return this.launch({ ...record, owner: this.owner, state: 'building', error: undefined, finishedAt: undefined, summary: undefined }, { template, secrets, choice, policy: await openPolicy(record.policy, { template }) }, events);
   }
 
   /** A new run over the same seeds, or over those episodes that failed or have no reward. */
@@ -168,9 +172,9 @@ export class Engine {
       if (episodes.length === 0) throw new Error(`no episode of run ${old.id} failed`);
     }
     const choice = await this.providers.choose(template, parsed, old.provider);
-    const { seeds, samples, concurrency, timeoutMs, policy } = old;
+    const { seeds, samples, concurrency, timeoutMs } = old;
     const record = await this.runs.create({
-      ...{ seeds, samples, concurrency, timeoutMs, policy, only: episodes },
+      ...{ seeds, samples, concurrency, timeoutMs, policy: old.policy, only: episodes },
       file: template.file,
       template: template.name,
       provider: choice.provider.id,
@@ -180,7 +184,7 @@ export class Engine {
       templateDigest: '',
       total: episodes?.length ?? seedCount(seeds) * samples,
     });
-    return this.launch(record, { template, secrets, choice }, events);
+    return this.launch(record, { template, secrets, choice, policy: await openPolicy(old.policy, { template }) }, events);
   }
 
   private launch(record: RunRecord, undertaking: Undertaking, events: LiveRunEvents): LiveRun {

@@ -2,16 +2,19 @@
  * One episode: restore, act, score, terminate. Infrastructure errors are retried and are never a reward; whatever happens, the
  * sandbox is torn down before the episode counts as finished.
  */
-import { ExecTimeout, ProviderUnavailable, SandboxError } from '../sandbox/errors.js';
+import { ProviderUnavailable, SandboxError } from '../sandbox/errors.js';
 import type { Provider, ProviderSnapshot, Sandbox, SandboxLabels, SandboxSpec } from '../sandbox/provider.js';
-import type { EpisodeRecord, EpisodeStatus, EpisodeTimings, RewardOutcome } from '../store/records.js';
+import type { EpisodeRecord, EpisodeStatus, EpisodeTimings, RewardOutcome, RunRecord } from '../store/records.js';
 import type { Template, RewardComponentSpec } from '../template/template.js';
+import { TraceWriter } from '../trace/writer.js';
 import { keepArtifacts } from './artifacts.js';
 import type { Limiter } from './limiter.js';
-import { OutputCapture, consume } from './output.js';
+import { OutputCapture } from './output.js';
+import { EpisodeLimit, type Policy } from './policies/policy.js';
 import { MAX_ATTEMPTS, backOff } from './retry.js';
 import { computeReward } from './rewards/index.js';
 import { Redactor } from './secrets.js';
+import { Stage } from './stage.js';
 import { discard } from './teardown.js';
 
 /** Room for what surrounds the commands: transfers, starts, a slow machine. */
@@ -21,7 +24,9 @@ const LONGEST_LIFE_MS = 7 * 24 * 3_600_000;
 
 /** What all episodes of a run share. */
 export interface EpisodeContext {
+  readonly run: RunRecord;
   readonly template: Template;
+  readonly policy: Policy;
   readonly provider: Provider;
   readonly snapshot: ProviderSnapshot;
   readonly labels: Omit<SandboxLabels, 'expires' | 'episode'>;
@@ -38,8 +43,9 @@ export interface EpisodeContext {
   readonly folder: (episode: number) => EpisodeFolder;
 }
 
-/** Where an episode's output and artifacts go. */
+/** Where an episode's output, trace and artifacts go. */
 export interface EpisodeFolder {
+  readonly path: string;
   /** Writes the outputs that are not empty. */
   writeOutput(outputs: Readonly<Record<'stdout' | 'stderr' | 'verifier', OutputCapture>>): Promise<void>;
   readonly artifacts: string;
@@ -61,8 +67,24 @@ class Attempt {
   cause: string | undefined;
   exitCode: number | undefined;
   steps = 0;
+  return: number | null = null;
   artifacts = 0;
   outcome: RewardOutcome = { reward: null, components: [] };
+  readonly trace: TraceWriter;
+
+  constructor(
+    readonly number: number,
+    folder: EpisodeFolder,
+    redactor: Redactor,
+  ) {
+    this.trace = new TraceWriter({ folder: folder.path, redact: redactor.isEmpty ? undefined : (text) => redactor.json(text) });
+  }
+
+  /** The trace's last line, on disk. */
+  async end(status: EpisodeStatus): Promise<void> {
+    this.trace.write({ type: 'end', at: Date.now(), status, ...(this.cause === undefined ? {} : { cause: this.cause }), steps: this.steps, reward: this.outcome.reward });
+    await this.trace.finish();
+  }
 
   /** Runs one phase and books its time, also when it throws. */
   async phase<T>(name: keyof Attempt['time'], work: () => Promise<T>): Promise<T> {
@@ -86,39 +108,48 @@ export async function runEpisode(id: EpisodeId, context: EpisodeContext, signal:
   const startedAt = Date.now();
   const start = performance.now();
   const redactor = new Redactor(context.secrets);
-  let attempt = new Attempt();
-  let attempts = 0;
+  const folder = context.folder(id.episode);
+  let attempt = new Attempt(1, folder, redactor);
+  begin(attempt, id, context);
   for (;;) {
-    attempts += 1;
     try {
       await play(id, context, attempt, redactor, signal);
       break;
     } catch (error) {
-      signal.throwIfAborted();
-      if (!(error instanceof SandboxError)) throw error;
-      if (attempts === MAX_ATTEMPTS || !error.retryable) {
-        if (error instanceof ProviderUnavailable) throw error;
-        attempt.status = 'error';
-        attempt.cause = `${error.code}: ${redactor.text(error.message)}`;
-        attempt.outcome = { reward: null, components: [], problem: { code: 'infrastructure', message: redactor.text(error.message) } };
-        break;
+      if (signal.aborted || !(error instanceof SandboxError)) {
+        // What stopped it is what is told; a trace that cannot be ended is one without an end.
+        await attempt.end(signal.aborted ? 'cancelled' : 'error').catch(() => undefined);
+        signal.throwIfAborted();
+        throw error;
       }
-      await backOff(attempts + 1, signal);
-      attempt = new Attempt();
+      attempt.cause = `${error.code}: ${redactor.text(error.message)}`;
+      if (attempt.number === MAX_ATTEMPTS || !error.retryable) {
+        attempt.status = 'error';
+        attempt.outcome = { reward: null, components: [], problem: { code: 'infrastructure', message: redactor.text(error.message) } };
+        if (!(error instanceof ProviderUnavailable)) break;
+        await attempt.end('error').catch(() => undefined);
+        throw error;
+      }
+      const failed = attempt;
+      await failed.trace.close();
+      await backOff(failed.number + 1, signal);
+      attempt = new Attempt(failed.number + 1, folder, redactor);
+      begin(attempt, id, context);
+      attempt.trace.note('warning', 'retry', `attempt ${failed.number} was given up: ${failed.cause}`);
     }
   }
   const { stdout, stderr, verifier, time, outcome } = attempt;
-  await context.folder(id.episode).writeOutput({ stdout, stderr, verifier });
+  attempt.cause ??= outcome.problem && `${outcome.problem.code}: ${redactor.text(outcome.problem.message)}`;
+  await Promise.all([folder.writeOutput({ stdout, stderr, verifier }), attempt.end(attempt.status)]);
   const timings: EpisodeTimings = { ...time, total: round(performance.now() - start) };
-  const problem = outcome.problem && `${outcome.problem.code}: ${redactor.text(outcome.problem.message)}`;
   return {
     ...id,
     status: attempt.status,
     ...withoutSecrets(outcome, redactor),
-    cause: attempt.cause ?? problem,
+    cause: attempt.cause,
     exitCode: attempt.exitCode,
     steps: attempt.steps,
-    attempts,
+    attempts: attempt.number,
     startedAt,
     timings,
     output: { stdout: stdout.total, stderr: stderr.total, dropped: stdout.dropped + stderr.dropped },
@@ -133,6 +164,8 @@ async function play(id: EpisodeId, context: EpisodeContext, attempt: Attempt, re
   try {
     await attempt.phase('act', () => act(sandbox, id, context, attempt, redactor, signal));
     await attempt.phase('score', async () => {
+      const at = Date.now();
+      const start = performance.now();
       attempt.outcome = await computeReward(template, {
         ...id,
         sandbox,
@@ -144,6 +177,16 @@ async function play(id: EpisodeId, context: EpisodeContext, attempt: Attempt, re
         clean: (stream) => redactor.clean(stream),
         openScoringSandbox: context.openScoringSandbox,
         signal,
+      });
+      const { reward, components, problem } = attempt.outcome;
+      attempt.trace.write({
+        type: 'reward',
+        at,
+        ms: round(performance.now() - start),
+        reward,
+        components: components.map(({ name, weight, value, detail, problem: why }) => ({ name, weight, value, detail: why?.message ?? detail })),
+        problem,
+        ...(attempt.verifier.total > 0 ? { output: attempt.trace.content(attempt.verifier.text()) } : {}),
       });
       if (template.artifacts.length === 0) return;
       await sandbox.killAll({ signal });
@@ -157,31 +200,38 @@ async function play(id: EpisodeId, context: EpisodeContext, attempt: Attempt, re
   }
 }
 
-/** The script policy: the whole episode is one command, and its output is the one step. */
 async function act(sandbox: Sandbox, id: EpisodeId, context: EpisodeContext, attempt: Attempt, redactor: Redactor, signal: AbortSignal): Promise<void> {
-  const { run, python } = context.template.episode;
-  const argv = run !== undefined ? ['sh', '-c', run] : ['python3', '-c', python!];
-  const env = { RL_SEED: String(id.seed), RL_SAMPLE: String(id.sample), RL_EPISODE: String(id.episode) };
-  const child = sandbox.exec(argv, { env, timeoutMs: context.timeoutMs, signal });
-  const drained = Promise.all([consume(redactor.clean(child.stdout), attempt.stdout), consume(redactor.clean(child.stderr), attempt.stderr)]);
-  // Whichever way it ends, neither promise may be left without a handler.
-  drained.catch(() => undefined);
-  attempt.steps = 1;
+  const { template, timeoutMs } = context;
+  const { trace, stdout, stderr } = attempt;
+  const stage = new Stage({ id, template, sandbox, trace, redactor, timeoutMs, output: { stdout, stderr }, signal });
   try {
-    const { code, killedBy } = await child.exit;
-    await drained;
-    attempt.exitCode = code;
-    if (killedBy) truncate(attempt, killedBy, `killed for using more than its ${killedBy} limit`);
-  } catch (error) {
-    if (!(error instanceof ExecTimeout)) throw error;
-    await drained.catch(() => undefined);
-    truncate(attempt, 'timeout', `ran longer than ${context.timeoutMs / 1000} s`);
+    const { status, cause, exitCode } = await context.policy.act(stage).catch((error: unknown) => {
+      if (error instanceof EpisodeLimit) return error.ending;
+      throw error;
+    });
+    Object.assign(attempt, { status, cause: cause && redactor.text(cause), exitCode });
+  } finally {
+    stage.close();
+    attempt.steps = stage.steps;
+    attempt.return = stage.return;
   }
 }
 
-function truncate(attempt: Attempt, code: string, sentence: string): void {
-  attempt.status = 'truncated';
-  attempt.cause = `${code}: the episode ${sentence}`;
+/** The trace's first line. */
+function begin(attempt: Attempt, id: EpisodeId, { run, template, policy }: EpisodeContext): void {
+  attempt.trace.write({
+    type: 'start',
+    version: 1,
+    at: Date.now(),
+    run: run.id,
+    ...id,
+    attempt: attempt.number,
+    template: template.name,
+    provider: run.provider,
+    snapshot: run.snapshot?.id,
+    policy: policy.description,
+    tools: policy.tools,
+  });
 }
 
 function episodeSpec(id: EpisodeId, { template, labels, secrets, timeoutMs }: EpisodeContext): SandboxSpec {

@@ -53,6 +53,15 @@ export class OutputCapture {
     return Buffer.concat([head, Buffer.from(`${newline}[... ${dropped} bytes were not kept ...]\n`), tail]);
   }
 
+  /** What is kept, decoded, without a line for the gap: how many bytes fell out, and where in the text. */
+  parts(): { readonly text: string; readonly dropped?: number; readonly droppedAt?: number } {
+    const { head, tail } = this.kept();
+    const dropped = this.written - head.length - tail.length;
+    if (dropped === 0) return { text: decode(Buffer.concat([head, tail])) };
+    const before = decode(head);
+    return { text: before + decode(tail), dropped, droppedAt: before.length };
+  }
+
   /** `bytes()` decoded; what is not UTF-8 is U+FFFD. */
   text(): string {
     return decode(this.bytes());

@@ -22,7 +22,6 @@ export interface RunEvents {
 }
 
 export interface RunContext extends RunEvents, Omit<EpisodeContext, 'creation' | 'folder' | 'timeoutMs'> {
-  readonly run: RunRecord;
   readonly log: EpisodeLog;
   /** Folder of one episode's files. */
   readonly episodeFolder: (episode: number) => string;
@@ -77,7 +76,7 @@ function* range(end: number): Generator<number> {
 class Folder implements EpisodeFolder {
   readonly artifacts: string;
 
-  constructor(private readonly path: string) {
+  constructor(readonly path: string) {
     this.artifacts = join(path, 'artifacts');
   }
 

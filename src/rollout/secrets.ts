@@ -22,6 +22,7 @@ const SHORTEST = 4;
 /** Replaces the values of secrets by `***`, in text and in streams however they are cut into chunks. */
 export class Redactor {
   private readonly values: Buffer[];
+  private written: readonly string[] | undefined;
 
   constructor(secrets: Readonly<Record<string, string>>) {
     this.values = Object.values(secrets)
@@ -36,6 +37,16 @@ export class Redactor {
 
   text(text: string): string {
     return this.values.reduce((result, value) => result.replaceAll(value.toString(), '***'), text);
+  }
+
+  /** As `text`, for text that may be JSON, or JSON in a string of JSON: there a value is written with escapes. */
+  json(text: string): string {
+    if (this.isEmpty) return text;
+    this.written ??= [...new Set(this.values.flatMap((value) => {
+      const once = JSON.stringify(value.toString()).slice(1, -1);
+      return [value.toString(), once, JSON.stringify(once).slice(1, -1)];
+    }))].sort((a, b) => b.length - a.length);
+    return this.written.reduce((result, value) => result.replaceAll(value, '***'), text);
   }
 
   /** The stream without secrets. An error of the source is an error of the result. */

@@ -18,7 +18,7 @@ export function checkRules(value: unknown): Finding[] {
   const findings: Finding[] = [];
   const report: Report = (path, message, at = 'value', lacks) => findings.push({ path, message, at, lacks });
   const root = map(value);
-  exactlyOne(root.episode, ['episode'], report);
+  checkActor(root, report);
   atMostOne(root, [], 'image', 'dockerfile', report);
   list(root.setup).forEach((step, index) => exactlyOne(step, ['setup', index], report));
   if ('dockerfile' in root) insideFolder(root.dockerfile, ['dockerfile'], report);
@@ -32,6 +32,15 @@ export function checkRules(value: unknown): Finding[] {
   checkReward(root.reward, report);
   checkReferences(value, [], report);
   return findings;
+}
+
+/** Who acts needs something to do. */
+function checkActor(root: Map, report: Report): void {
+  const { policy, episode, solution } = root;
+  if (policy === undefined || policy === 'script') exactlyOne(episode, ['episode'], report);
+  else if (isMap(episode)) atMostOne(episode, ['episode'], 'run', 'python', report);
+  if (solution !== undefined) exactlyOne(solution, ['solution'], report);
+  else if (policy === 'oracle') report(['policy'], 'the policy `oracle` runs the reference solution: expected `solution` with `run` or `python`');
 }
 
 function exactlyOne(value: unknown, path: DocumentPath, report: Report): void {

@@ -102,6 +102,18 @@ const episode = z
   })
   .describe('What one episode does: `run` or `python`, for how long, and on which seeds.');
 
+const policy = z
+  .enum(['script', 'oracle', 'noop'])
+  .default('script')
+  .describe('Who acts in an episode: `script`: the command under `episode`; `oracle`: the reference solution; `noop`: nobody.');
+
+const solution = z
+  .strictObject(
+    { run: script.optional().describe('Shell commands that solve it.'), python: script.optional().describe('Python code that solves it, in place of `run`.') },
+    noMap('expected a solution: `run:` with shell commands, or `python:` with code'),
+  )
+  .describe('The reference solution: what the policy `oracle` runs.');
+
 /** What can stand beside every kind of reward. */
 const component = {
   name: componentName.optional().describe('Name of the component; its type if absent.'),
@@ -201,6 +213,8 @@ export const templateSchema = z
       network: network.optional(),
       setup: z.array(step).optional().describe('Steps that prepare the sandbox; what they leave is the snapshot.'),
       episode,
+      policy,
+      solution: solution.optional(),
       reward: reward.default('stdout'),
       reward_range: rewardRange.optional(),
       artifacts: z.array(sandboxPath).optional().describe('Files to keep from each episode, as glob patterns.'),

@@ -64,6 +64,10 @@ export interface Template {
     readonly seeds: SeedSet;
     readonly samples: number;
   };
+  /** Name of the policy that acts where nobody asks for another. */
+  readonly policy: string;
+  /** The reference solution, which the oracle runs. */
+  readonly solution?: { readonly run?: string; readonly python?: string };
   /** At least one; a single one has weight 1 unless written otherwise. `expected` and `dockerfile` paths are absolute. */
   readonly reward: readonly RewardComponentSpec[];
   readonly rewardRange?: readonly [number, number];

@@ -17,6 +17,7 @@ interface RunCommandOptions extends CommonOptions {
   readonly samples?: number;
   readonly provider?: string;
   readonly timeout?: string;
+  readonly policy?: string;
   readonly rebuild?: boolean;
   readonly verbose?: boolean;
 }
@@ -31,6 +32,7 @@ export function addRun(program: Command): void {
     .option('--samples <n>', 'episodes for each seed', wholeNumber)
     .option('--provider <id>', 'bubblewrap, docker, or auto')
     .option('--timeout <duration>', 'how long an episode may act, such as 90s')
+    .option('--policy <name>', "who acts: script, oracle, noop; the template's own if absent")
     .option('--rebuild', 'build even if a snapshot is there')
     .option('-v, --verbose', 'show the output of the build')
     .action((template: string, _options: unknown, command: Command) => {
@@ -46,6 +48,7 @@ export function addRun(program: Command): void {
               concurrency: options.concurrency,
               provider: options.provider,
               timeoutMs: options.timeout === undefined ? undefined : duration(options.timeout),
+              policy: options.policy,
               rebuild: options.rebuild,
             },
             events,

@@ -1,0 +1,31 @@
+/** What recording costs: the run of hello episodes with its traces, against the same run whose trace writer does nothing. */
+import { Engine } from '../src/engine/engine.js';
+import { TraceWriter } from '../src/trace/writer.js';
+import { AT_ONCE, EPISODES, runHello } from './bubblewrap.js';
+import { ms, sideBySide, type Figure } from './measure.js';
+
+const ROUNDS = 9;
+
+/** Runs `work` with a trace writer that takes everything and keeps nothing. */
+async function unrecorded<T>(work: () => Promise<T>): Promise<T> {
+  const { prototype } = TraceWriter;
+  const methods = Object.getOwnPropertyDescriptors(prototype);
+  Object.assign(prototype, { write: () => undefined, begin: () => undefined, finish: () => Promise.resolve() });
+  try {
+    return await work();
+  } finally {
+    Object.defineProperties(prototype, methods);
+  }
+}
+
+export async function trace(root: string): Promise<Figure[]> {
+  const engine = await Engine.open({ root });
+  try {
+    const run = () => runHello(engine, 'bubblewrap', EPISODES, AT_ONCE);
+    await run();
+    const { ours, bare, ratio } = await sideBySide(ROUNDS, run, () => unrecorded(run));
+    return [{ what: `trace: ${EPISODES} hello episodes, ${AT_ONCE} at once, recorded`, ours: ms(ours), floor: `${ms(bare)} (not recorded)`, ratio: ratio.toFixed(3), target: '≤ 1.01', met: ratio <= 1.01 }];
+  } finally {
+    await engine.close();
+  }
+}

@@ -1,0 +1,25 @@
+/** Policies: one line for each. */
+import { noop } from './noop.js';
+import type { Policy, PolicyKind, PolicyRequest } from './policy.js';
+import { oracle, script } from './script.js';
+
+export type { Policy, PolicyRequest } from './policy.js';
+
+const POLICIES: Readonly<Record<string, PolicyKind>> = {
+  script,
+  oracle,
+  noop,
+};
+
+export const POLICY_NAMES: readonly string[] = Object.keys(POLICIES);
+
+/** Throws one sentence if there is no such policy. */
+export function checkPolicyName(name: string): string {
+  if (!Object.hasOwn(POLICIES, name)) throw new Error(`there is no policy "${name.slice(0, 40)}": there are ${POLICY_NAMES.join(', ')}`);
+  return name;
+}
+
+/** Rejects with one sentence if the template lacks what the policy needs. */
+export async function openPolicy(name: string, request: PolicyRequest): Promise<Policy> {
+  return POLICIES[checkPolicyName(name)]!(request);
+}

@@ -1,0 +1,50 @@
+/** What a policy is, and what one is made from. */
+import type { StartEvent } from '../../trace/events.js';
+import type { EpisodeStatus } from '../../store/records.js';
+import type { Template } from '../../template/template.js';
+import type { Stage } from '../stage.js';
+
+/** How an episode has ended, in the eyes of who acted. */
+export interface Ending {
+  readonly status: Extract<EpisodeStatus, 'completed' | 'truncated'>;
+  /** `<code>: <sentence>`; present if truncated. */
+  readonly cause?: string;
+  /** Of a policy whose whole episode is one command. */
+  readonly exitCode?: number;
+}
+
+/** Who acts in the episodes of a run: one for all of them, and any number of them at once. */
+export interface Policy {
+  /** What the first line of each trace says of it; no secrets. */
+  readonly description: StartEvent['policy'];
+  readonly tools?: StartEvent['tools'];
+  /**
+   * Plays one episode, by steps on its stage. Throws `EpisodeLimit` where a limit of the episode ended it (most limits are the stage's own), and
+   * an error of the infrastructure, never a reward of 0, where the machinery failed.
+   */
+  act(stage: Stage): Promise<Ending>;
+  /** After the last episode, whatever happened. */
+  close?(): Promise<void>;
+}
+
+export interface PolicyRequest {
+  readonly template: Template;
+}
+
+/** Makes a policy, without starting anything yet. Throws one sentence if the template lacks what it needs. */
+export type PolicyKind = (request: PolicyRequest) => Policy | Promise<Policy>;
+
+/** A limit of the episode ended it: it is scored from what it left. */
+export class EpisodeLimit extends Error {
+  constructor(
+    readonly code: string,
+    sentence: string,
+  ) {
+    super(sentence);
+    this.name = 'EpisodeLimit';
+  }
+
+  get ending(): Ending {
+    return { status: 'truncated', cause: `${this.code}: the episode ${this.message}` };
+  }
+}
