@@ -56,6 +56,10 @@ export class OutputPipe {
     return this.output !== undefined;
   }
 
+  get destroyed(): boolean {
+    return this.socket.destroyed;
+  }
+
   /** From here on what comes goes to `output`. */
   serve(output: CommandOutput): void {
     this.output = output;

@@ -40,8 +40,9 @@ export class Slots {
     return slot;
   }
 
-  /** Gives a slot back when its sandbox has ended. */
+  /** Gives a slot back when its sandbox has ended; one that was used up is not kept. */
   async release(slot: Slot): Promise<void> {
+    if (slot.stdout.destroyed) return;
     for (const pipe of [slot.stdout, slot.stderr]) {
       pipe.cut();
       pipe.hold(false);

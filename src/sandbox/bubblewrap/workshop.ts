@@ -85,11 +85,14 @@ export class Workshop {
       if (--this.count === 0) this.whenIdle?.();
     };
     try {
-      const [group, slot] = await Promise.all([ability.cgroups.acquire(limits), slots.acquire(), this.ledger.add(entry), work === undefined ? undefined : mkdir(work, { recursive: true })]);
-      undo.push(() => ability.cgroups.release(group));
+      const [group, slot] = await all(
+        taken(ability.cgroups.acquire(limits), (each) => undo.push(() => ability.cgroups.release(each))),
+        taken(slots.acquire(), (each) => undo.push(() => slots.release(each))),
+        this.ledger.add(entry),
+        work === undefined ? undefined : mkdir(work, { recursive: true }),
+      );
       const launch: Launch = { source, limits, network: spec.network, work, build, lifetimeSeconds: Math.ceil(spec.lifetimeMs / 1000) + GRACE_SECONDS, procs: group.procs, resolvConf: spec.network === 'full' ? await resolvConf() : undefined };
       const started = await start({ stateDir: this.context.stateDir, ability, starter, slot, group, id, launch, env: spec.env, workdir: spec.workdir }, signal);
-      undo.push(() => slots.release(slot));
       const info: SandboxInfo = { ...entry, provider: 'bubblewrap', state: 'running' };
       const sandbox = new BubblewrapSandbox({ id, info, stateDir: this.context.stateDir, launch, started, fifos, group, snapshots, lifetimeMs: spec.lifetimeMs, takeBack });
       this.live.set(id, sandbox);
@@ -122,6 +125,19 @@ export class Workshop {
     await this.fifos.close();
     await removeTree(this.folder, this.ability.host.chmod);
   }
+}
+
+/** Takes note of what was acquired, so that it is given back whatever becomes of the rest. */
+const taken = async <T>(acquiring: Promise<T>, note: (thing: T) => unknown): Promise<T> => {
+  const thing = await acquiring;
+  note(thing);
+  return thing;
+};
+
+/** Like `Promise.all`, but rejects only when all have settled: what one of them acquires late is known by then. */
+async function all<T extends readonly unknown[]>(...works: T): Promise<{ -readonly [K in keyof T]: Awaited<T[K]> }> {
+  await Promise.allSettled(works);
+  return Promise.all(works);
 }
 
 const comparable = ({ cgroups, ...rest }: Ability) => ({ ...rest, hierarchies: cgroups.hierarchies });

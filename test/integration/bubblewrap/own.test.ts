@@ -1,6 +1,6 @@
 /** What only bubblewrap has: its roots, its folder of state, its first process. */
 import { strict as assert } from 'node:assert';
-import { copyFile, mkdir, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
+import { copyFile, mkdir, mkdtemp, readdir, readlink, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -27,6 +27,12 @@ async function makeRoot(folder: string): Promise<void> {
   await writeFile(join(folder, 'marker'), 'from the folder\n');
 }
 
+/** What this process has open below a folder. */
+async function openBelow(folder: string): Promise<string[]> {
+  const links = await Promise.all((await readdir('/proc/self/fd')).map((fd) => readlink(`/proc/self/fd/${fd}`).catch(() => '')));
+  return links.filter((path) => path.startsWith(folder));
+}
+
 describe(`bubblewrap's own, ${asRoot ? 'as root' : 'as an ordinary user'}`, function () {
   this.timeout(120_000);
   const bench = new Bench();
@@ -37,6 +43,21 @@ describe(`bubblewrap's own, ${asRoot ? 'as root' : 'as an ordinary user'}`, func
   async function needDiskLimit(context: Context): Promise<void> {
     if ((await bench.provider.check()).limits?.disk !== 'filesystem') skip(context, 'the kernel is too old to limit the disk');
   }
+
+  it('a sandbox that cannot be written down is not made, and nothing of it stays open', async () => {
+    const stateDir = await mkdtemp(join(tmpdir(), 'rl-bubblewrap-'));
+    const provider = createProvider({ stateDir, log: console.error });
+    try {
+      assert.ok((await provider.check()).ok);
+      await rm(join(stateDir, 'sandboxes'), { recursive: true });
+      await writeFile(join(stateDir, 'sandboxes'), 'no folder');
+      await assert.rejects(provider.create({}, await bench.spec()), { code: 'ENOTDIR' });
+      await provider.close();
+      assert.deepEqual(await openBelow(stateDir), []);
+    } finally {
+      await rm(stateDir, { recursive: true, force: true });
+    }
+  });
 
   describe('the root', () => {
     let folder: string;
