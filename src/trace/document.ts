@@ -9,6 +9,8 @@ export type Described = Omit<StepDetail, 'index'>;
 /** What a mapper may ask for besides the value. */
 export interface MapContext {
   readonly index: number;
+  /** Whether the request of a model call is wanted, which may be all that was said before. */
+  readonly full: boolean;
   /** Gives the name of an image that stands in the value itself, in base64. */
   inline(mediaType: string, base64: string): BlobRef;
 }
@@ -43,9 +45,13 @@ export class DocumentReader extends StepReader {
   private readonly parts: MappedSegment[] = [];
   private readonly held = new Set<Bytes>();
   private blobs: ((ref: string) => Promise<Uint8Array>) | undefined;
-  private readonly sums = { prompt: 0, completion: 0, cached: 0, cost: 0, tokens: false, costs: false };
+  private readonly sums = { prompt: 0, completion: 0, cached: 0, cost: 0, reward: 0, tokens: false, costs: false, rewards: false, unknown: false };
 
-  constructor(private readonly about: DocumentHead) {
+  /** `sumRewards`: the reward of the whole is the sum of those of its steps. */
+  constructor(
+    private readonly about: DocumentHead,
+    private readonly options: { readonly sumRewards?: boolean } = {},
+  ) {
     super();
   }
 
@@ -86,6 +92,7 @@ export class DocumentReader extends StepReader {
       live: false,
       ...(tokens && { tokens }),
       ...(sums.costs && known && { cost: sums.cost }),
+      ...(this.options.sumRewards && { reward: known && sums.rewards && !sums.unknown ? sums.reward : null }),
       ...about,
       steps: index.length,
       problems: this.problems,
@@ -115,8 +122,8 @@ export class DocumentReader extends StepReader {
     return [(await this.read(index)).value];
   }
 
-  protected async load(index: number): Promise<StepDetail> {
-    return this.describe(index, await this.read(index), () => undefined);
+  protected async load(index: number, full: boolean): Promise<StepDetail> {
+    return this.describe(index, full, await this.read(index), () => undefined);
   }
 
   protected async readBlob(ref: string): Promise<Uint8Array> {
@@ -127,7 +134,7 @@ export class DocumentReader extends StepReader {
     }
     let found: string | undefined;
     const index = Number(match[1]);
-    await this.describe(index, await this.read(index, INLINE_WHOLE), (nth, base64) => {
+    await this.describe(index, false, await this.read(index, INLINE_WHOLE), (nth, base64) => {
       if (nth === Number(match[2])) found = base64;
     });
     if (found === undefined) throw new Error('the step has no such image');
@@ -139,10 +146,11 @@ export class DocumentReader extends StepReader {
     return readJson(segment.bytes, this.index.span(index), { drop: TOKEN_LISTS, elements: segment.elements, whole });
   }
 
-  private async describe(index: number, { value, cut }: { value: unknown; cut: number }, image: (nth: number, base64: string) => void): Promise<StepDetail> {
+  private async describe(index: number, full: boolean, { value, cut }: { value: unknown; cut: number }, image: (nth: number, base64: string) => void): Promise<StepDetail> {
     let images = 0;
     const context: MapContext = {
       index,
+      full,
       inline: (mediaType, base64) => {
         image(images, base64);
         return { blob: `inline:${index}:${images++}`, mediaType, bytes: Math.floor((base64.length * 3) / 4) };
@@ -152,7 +160,11 @@ export class DocumentReader extends StepReader {
     return { index, ...described, ...(cut && { info: described.info ?? { note: `${cut} bytes of this step are not shown` } }) };
   }
 
-  protected override learned({ tokens, cost }: StepDetail): void {
+  protected override learned({ tokens, cost, reward, kind }: StepDetail): void {
+    if (typeof reward === 'number') {
+      this.sums.rewards = true;
+      this.sums.reward += reward;
+    } else if (kind !== 'reset') this.sums.unknown = true;
     if (tokens) {
       this.sums.tokens = true;
       this.sums.prompt += tokens.prompt ?? 0;

@@ -26,7 +26,8 @@ export abstract class StepReader implements TraceReader {
 
   abstract head(): Promise<TraceHead>;
   abstract refresh(): Promise<boolean>;
-  protected abstract load(index: number, signal?: AbortSignal): Promise<StepDetail>;
+  /** `full`: with the request of a model call, which may be all that was said before. */
+  protected abstract load(index: number, full: boolean, signal?: AbortSignal): Promise<StepDetail>;
   /** What stands in the file for a step, parsed. */
   protected abstract values(index: number): Promise<readonly unknown[]>;
   protected abstract segments(): readonly Segment[];
@@ -39,14 +40,14 @@ export abstract class StepReader implements TraceReader {
     const last = Math.min(to, this.index.length);
     for (let index = Math.max(0, from); index < last; index += 1) {
       signal?.throwIfAborted();
-      result.push(summaryOf(await this.load(index, signal).catch((error: unknown) => unreadableStep(index, error))));
+      result.push(summaryOf(await this.load(index, false, signal).catch((error: unknown) => unreadableStep(index, error))));
     }
     return result;
   }
 
   async step(index: number, signal?: AbortSignal): Promise<StepDetail> {
     this.check(index);
-    return shorten(await this.load(index, signal).catch((error: unknown) => (signal?.throwIfAborted(), unreadableStep(index, error))), index);
+    return shorten(await this.load(index, true, signal).catch((error: unknown) => (signal?.throwIfAborted(), unreadableStep(index, error))), index);
   }
 
   async raw(index: number, maxBytes = RAW): Promise<{ text: string; bytes: number }> {
@@ -57,7 +58,7 @@ export abstract class StepReader implements TraceReader {
   }
 
   async blob(ref: string): Promise<Uint8Array> {
-    return (await blobOfPart(ref, (index) => (this.check(index), this.load(index)))) ?? this.readBlob(ref);
+    return (await blobOfPart(ref, (index) => (this.check(index), this.load(index, true)))) ?? this.readBlob(ref);
   }
 
   async start(): Promise<number> {
@@ -127,7 +128,7 @@ export abstract class StepReader implements TraceReader {
     while (this.index.known < this.index.length && !this.closing.signal.aborted) {
       const index = this.index.known;
       try {
-        const step = await this.load(index);
+        const step = await this.load(index, false);
         this.learned(step);
         this.index.learn(index, step);
       } catch (error) {

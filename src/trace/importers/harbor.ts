@@ -5,8 +5,8 @@
 import { readdir, readFile, stat } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { ChainReader } from '../chain.js';
-import { FileBytes, MemoryBytes } from '../bytes.js';
-import { DocumentReader, type DocumentHead, type Mapper } from '../document.js';
+import { FileBytes } from '../bytes.js';
+import { DocumentReader, type DocumentHead } from '../document.js';
 import { parseJson } from '../json/tolerant.js';
 import type { TraceEnd, TraceReader } from '../model.js';
 import { messageOf } from '../stepReader.js';
@@ -14,7 +14,7 @@ import { isRecord, numberOf, textOf, titleOf } from '../text.js';
 import { isAtif, readAtif } from './atif.js';
 import { memberOf, TraceUnreadable, type OpenOptions, type Probe, type TraceFormat } from './format.js';
 import { timeOf } from './messages.js';
-import { rewardsOf, type Rewards } from './rewards.js';
+import { addVerdict, rewardsOf, type Rewards } from './rewards.js';
 
 type Json = Record<string, unknown>;
 const MOST_RESULT = 64 << 20;
@@ -92,13 +92,13 @@ async function openTrial(folder: string, { signal }: OpenOptions, more: Partial<
         problems.push(`${name ? `the trajectory of step ${name}` : 'agent/trajectory.json'} cannot be read: ${messageOf(error)}`);
       }
     const step = results(result).find((one) => one.step_name === name);
-    if (step && readers.length) addVerdict(readers.at(-1)!, name!, step);
+    if (step && readers.length) addResult(readers.at(-1)!, name!, step);
   }
   if (!readers.length) {
     if (!Object.keys(result).length) throw new TraceUnreadable(`${folder} holds no trial that can be read: ${problems.join('; ')}`);
     readers.push(new DocumentReader({ format: 'harbor', title: basename(folder), end: endOf(result), ...head }));
   }
-  if (parts.length === 1 && Object.keys(result).length) addVerdict(readers[0]!, 'reward', result);
+  if (parts.length === 1 && Object.keys(result).length) addResult(readers[0]!, 'reward', result);
   for (const problem of problems) readers[0]!.problem(problem);
   for (const reader of readers) reader.ready();
   return readers.length === 1 ? readers[0]! : new ChainReader(readers);
@@ -116,25 +116,22 @@ async function trajectories(folder: string, result: Json): Promise<{ name?: stri
 }
 
 /** The verifier's word as the last step. */
-function addVerdict(reader: DocumentReader, label: string, result: Json): void {
+function addResult(reader: DocumentReader, label: string, result: Json): void {
   const exception = isRecord(result.exception_info) ? result.exception_info : undefined;
   const rewards = isRecord(result.verifier_result) ? rewardsOf(result.verifier_result.rewards) : undefined;
   if (!rewards && !exception) return;
   const verifier = isRecord(result.verifier) ? result.verifier : {};
   const [from, to] = [timeOf(verifier.started_at), timeOf(verifier.finished_at)];
-  const data = Buffer.from(JSON.stringify(exception && !rewards ? exception : result.verifier_result));
-  const map: Mapper = (value) => ({
+  const traceback = textOf(exception?.exception_traceback);
+  addVerdict(reader, {
     label,
-    source: 'verifier',
-    kind: exception ? 'error' : 'verifier',
-    title: titleOf(exception ? `${textOf(exception.exception_type) ?? 'exception'}: ${textOf(exception.exception_message) ?? ''}` : `reward ${rewards!.reward ?? 'unknown'}`),
     ...(from !== undefined && { at: from }),
     ...(from !== undefined && to !== undefined && { ms: to - from }),
-    ...(rewards && { reward: rewards.reward, components: rewards.components ?? [] }),
-    ...(exception && { error: titleOf(textOf(exception.exception_type) ?? 'exception'), observation: textOf(exception.exception_traceback) ? [{ type: 'terminal', text: textOf(exception.exception_traceback)! }] : [] }),
-    info: value,
+    ...rewards,
+    ...(exception && { error: textOf(exception.exception_type) ?? 'exception', title: titleOf(`${textOf(exception.exception_type) ?? 'exception'}: ${textOf(exception.exception_message) ?? ''}`) }),
+    ...(traceback && { observation: [{ type: 'terminal', text: traceback }] }),
+    info: exception ?? result.verifier_result,
   });
-  reader.add({ bytes: new MemoryBytes(data), start: 0, end: data.length, map, kind: 'verifier' });
 }
 
 const isTrial = async (folder: string): Promise<boolean> => (await exists(join(folder, 'agent'))) || (await exists(join(folder, 'steps'))) || (await exists(join(folder, 'trial.log'))) || (await exists(join(folder, 'exception.txt')));

@@ -105,7 +105,7 @@ export class NativeReader extends StepReader {
     return true;
   }
 
-  protected async load(index: number, signal?: AbortSignal): Promise<StepDetail> {
+  protected async load(index: number, full: boolean, signal?: AbortSignal): Promise<StepDetail> {
     const { events, problem } = await this.events(index, signal);
     return { index, ...describeEvents(events, problem) };
   }
@@ -207,7 +207,7 @@ export class NativeReader extends StepReader {
       for (let step = first; step <= last; step += 1) await this.learnStep(step, data, start);
       this.moved();
     }
-    if (this.provisional) index.learn(index.length - 1, await this.load(index.length - 1));
+    if (this.provisional) index.learn(index.length - 1, await this.load(index.length - 1, false));
   }
 
   private async learnStep(step: number, data: Buffer | undefined, base: number): Promise<void> {
@@ -223,7 +223,7 @@ export class NativeReader extends StepReader {
           problem = error;
         }
       described = describeEvents(events, problem);
-    } else described = await this.load(step);
+    } else described = await this.load(step, false);
     if (described.label === DAMAGED && described.error) this.problems.push(`step ${step}: ${described.error}`);
     this.index.learn(step, described);
     this.count(described);
