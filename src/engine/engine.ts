@@ -1,6 +1,6 @@
 /**
  * The one public API over templates, snapshots, runs and sandboxes of one workspace folder. The command line uses it in its own
- * process, the runner serves it to the extension.
+ * process, the runner serves it to all who connect.
  */
 import { readFile } from 'node:fs/promises';
 import type { EpisodeDetail, Rows, RowsQuery, RunSnapshot } from '../protocol/runView.js';

@@ -1,30 +1,43 @@
-/** The engine as the extension sees it: started on first use, started again once if it dies. Knows nothing of VS Code. */
+/**
+ * The engine as the extension sees it: the user's runner, connected to on first use, started if there is none, connected to again once if it
+ * dies. It outlives the window. Knows nothing of VS Code.
+ */
 import * as l10n from '@vscode/l10n';
 import { EventEmitter } from 'node:events';
-import type { RunnerNotifications, RunnerRequests } from '../runner/api.js';
+import { LOOKS, type RunnerNotifications, type RunnerRequests, type RunPlace, type Work } from '../runner/api.js';
 import { RunnerError, type RequestOptions } from '../runner/client.js';
-import { RunnerProcess, type ExitInfo } from './runnerProcess.js';
+import { connectRunner, type ConnectOptions, type RunnerConnection } from '../runner/connect.js';
+import { identityOf } from '../runner/identity.js';
+import { lockHolder } from '../runner/lock.js';
+import { findPlace } from '../runner/place.js';
 
 export interface RunnerOptions {
   readonly execPath: string;
   readonly script: string;
   readonly startTimeoutMs?: number;
+  /** How long the runner is to stay when nothing needs it. */
+  readonly idleTimeoutMs: () => number | undefined;
   readonly log: (level: 'info' | 'warn' | 'error', message: string) => void;
   /** Whether more than looking is allowed: in a workspace that is not trusted nothing is run, made or removed. */
   readonly mayAct: () => boolean;
   /** The engine died. `restarting` is false the second time: then only `restart` starts it again. */
-  readonly onDied: (exit: ExitInfo, restarting: boolean) => void;
+  readonly onDied: (restarting: boolean) => void;
+  /** An older engine has work to finish before this version's own takes its place. */
+  readonly onOlder: (work: Work) => void;
+  /** Runs that a dead engine left, which can be resumed. */
+  readonly onInterrupted: (runs: readonly RunPlace[]) => void;
 }
 
 /** A second death within this time is not followed by another start: it would only die again. */
 const RESTART_WINDOW_MS = 5 * 60_000;
 
 const SECOND = 1000;
-/** Requests that only look. A diagnosis starts a sandbox of its own, from the folder that it is given: see `Setup`. */
-const LOOKS: ReadonlySet<keyof RunnerRequests> = new Set(['doctor', 'template/status', 'run/list', 'run/snapshot', 'run/rows', 'run/episode', 'run/export', 'shutdown']);
 
 /** Milliseconds until an answer is given up. A build has no bound here: each of its steps has one in the engine, and a person can cancel it. */
-const DEADLINES: Record<keyof RunnerRequests, number | undefined> = {
+const DEADLINES: Record<Exclude<keyof RunnerRequests, 'hello'>, number | undefined> = {
+  'look': 30 * SECOND,
+  'runner/status': 30 * SECOND,
+  'runner/retire': 10 * SECOND,
   'doctor': 60 * SECOND,
   'template/status': 60 * SECOND,
   'build': undefined,
@@ -41,27 +54,43 @@ const DEADLINES: Record<keyof RunnerRequests, number | undefined> = {
   'sandbox/list': 60 * SECOND,
   'sandbox/terminate': 60 * SECOND,
   'snapshot/delete': 120 * SECOND,
-  'shutdown': 10 * SECOND,
+  'shutdown': 60 * SECOND,
 };
+
+type Requests = Omit<RunnerRequests, 'hello'>;
+type Looked = RunnerRequests['look']['params']['roots'];
 
 export class Runner {
   private readonly events = new EventEmitter().setMaxListeners(0);
-  private current: Promise<RunnerProcess> | undefined;
+  private current: Promise<RunnerConnection> | undefined;
+  private looked: Looked = [];
+  private toldOlder: number | undefined;
   private diedAt: number | undefined;
   private givenUp = false;
-  private stopped = false;
+  private disposed = false;
 
   constructor(private readonly options: RunnerOptions) {}
 
-  /** Starts the engine if it is not there. Rejects with `RunnerError` (code `Untrusted` for what may not be done), or with the signal's reason. */
-  async request<K extends keyof RunnerRequests>(method: K, params: RunnerRequests[K]['params'], { signal }: RequestOptions = {}): Promise<RunnerRequests[K]['result']> {
+  /**
+   * Starts the engine if it is not there. Rejects with `RunnerError` (code `Untrusted` for what may not be done), with `UnsafeFolder`, or with the
+   * signal's reason.
+   */
+  async request<K extends keyof Requests>(method: K, params: Requests[K]['params'], { signal }: RequestOptions = {}): Promise<Requests[K]['result']> {
     if (!LOOKS.has(method) && !this.options.mayAct()) throw new RunnerError(l10n.t('this workspace is not trusted, so nothing in it is run'), { code: 'Untrusted' });
     const ms = DEADLINES[method];
     const deadline = ms === undefined ? undefined : AbortSignal.timeout(ms);
     const signals = [signal, deadline].filter((one) => one !== undefined);
+    const options = signals.length ? { signal: AbortSignal.any(signals) } : {};
     try {
-      const { client } = await this.get();
-      return await client.request(method, params, signals.length ? { signal: AbortSignal.any(signals) } : {});
+      const connection = await this.get();
+      try {
+        return await connection.client.request(method, params, options);
+      } catch (error) {
+        // One that was about to end when it was asked has done nothing; the next one is asked instead.
+        if (!(error instanceof RunnerError) || error.code !== 'Ending') throw error;
+        await connection.closed;
+        return await (await this.get()).client.request(method, params, options);
+      }
     } catch (error) {
       if (deadline?.aborted && !signal?.aborted) throw new RunnerError(l10n.t('the engine did not answer within {0} s', ms! / 1000), { code: 'Timeout' }, { cause: error });
       throw error;
@@ -79,60 +108,121 @@ export class Runner {
     return { dispose: () => this.events.off('started', listener) };
   }
 
-  /** Process id of the engine that runs, if one does. */
+  /** Process id of the engine, if there is a connection to one. */
   async pid(): Promise<number | undefined> {
-    return (await this.current?.catch(() => undefined))?.pid;
+    return (await this.current?.catch(() => undefined))?.welcome.pid;
   }
 
-  /** Ends the engine, if it runs, and starts it again. */
+  /** Which folders the window shows. It hears of no others. */
+  look(roots: Looked): void {
+    this.looked = roots;
+    void this.current?.then(
+      (connection) => this.tellLooked(connection),
+      () => undefined,
+    );
+  }
+
+  /** Connects if an engine runs, and starts none. */
+  async attach(): Promise<boolean> {
+    if (this.current || this.disposed) return true;
+    const probe = await connectRunner({ ...(await this.connectOptions()), start: undefined });
+    if (!probe) return false;
+    probe.close();
+    await this.get();
+    return true;
+  }
+
+  /** Ends the engine, whoever uses it, and starts it again. One that does not answer is killed. */
   async restart(): Promise<void> {
     this.givenUp = false;
     this.diedAt = undefined;
-    const old = this.current;
+    const old = await this.current?.catch(() => undefined);
     this.current = undefined;
-    await (await old?.catch(() => undefined))?.stop(10 * SECOND);
+    const deadline = AbortSignal.timeout(DEADLINES.shutdown!);
+    try {
+      const connection = old ?? (await connectRunner({ ...(await this.connectOptions()), start: undefined }));
+      await connection?.client.request('shutdown', {}, { signal: deadline });
+      await connection?.closed;
+    } catch (error) {
+      this.options.log('warn', `ending the engine: ${String(error)}`);
+      const pid = await lockHolder((await findPlace()).folder);
+      if (pid !== undefined) process.kill(pid, 'SIGKILL');
+    }
     await this.get();
   }
 
-  /** Ends the engine and all it runs within the deadline; nothing starts it again. */
-  async stop(timeoutMs: number): Promise<void> {
-    this.stopped = true;
-    const running = this.current;
+  /** Lets go of the engine, which goes on. */
+  dispose(): void {
+    this.disposed = true;
+    void this.current?.then((connection) => connection.close(), () => undefined);
     this.current = undefined;
-    await (await running?.catch(() => undefined))?.stop(timeoutMs);
   }
 
-  private get(): Promise<RunnerProcess> {
-    if (this.stopped) return Promise.reject(new RunnerError(l10n.t('the engine was stopped'), { code: 'ConnectionClosed' }));
+  private get(): Promise<RunnerConnection> {
+    if (this.disposed) return Promise.reject(new RunnerError(l10n.t('the window is closing'), { code: 'ConnectionClosed' }));
     if (this.givenUp) return Promise.reject(new RunnerError(l10n.t('the engine stopped twice in a row and was not started again'), { code: 'GivenUp' }));
-    return (this.current ??= this.start());
-  }
-
-  private async start(): Promise<RunnerProcess> {
-    const { execPath, script, startTimeoutMs = 20 * SECOND, log } = this.options;
-    try {
-      const started = await RunnerProcess.start({ execPath, script, startTimeoutMs, onStderr: (line) => log('warn', line) });
-      log('info', `engine started, process ${started.pid}`);
-      for (const name of ['changed', 'build/output'] as const) started.client.on(name, (params) => this.events.emit(name, params));
-      started.client.on('log', ({ level, message }) => log(level, message));
-      void started.exited.then((exit) => this.died(started, exit));
-      this.events.emit('started');
-      return started;
-    } catch (error) {
-      this.current = undefined;
-      throw error;
+    if (!this.current) {
+      const opening = this.open();
+      opening.catch(() => this.current === opening && (this.current = undefined));
+      this.current = opening;
     }
+    return this.current;
   }
 
-  private async died(process: RunnerProcess, exit: ExitInfo): Promise<void> {
-    // One that was stopped or replaced on purpose is not the current one any more.
-    if ((await this.current?.catch(() => undefined)) !== process) return;
+  private async connectOptions(): Promise<ConnectOptions> {
+    const { execPath, script, startTimeoutMs, idleTimeoutMs } = this.options;
+    const identity = await identityOf(script).catch((cause: Error) => {
+      throw new RunnerError(cause.message, { code: 'StartFailed' }, { cause });
+    });
+    return { place: await findPlace(), identity, client: 'vscode', start: { execPath, script }, timeoutMs: startTimeoutMs, idleTimeoutMs: idleTimeoutMs() };
+  }
+
+  private async open(): Promise<RunnerConnection> {
+    const { log } = this.options;
+    const connection = (await connectRunner(await this.connectOptions()))!;
+    const { client, welcome, older } = connection;
+    if (this.disposed) connection.close();
+    log('info', `connected to engine ${welcome.version}, process ${welcome.pid}`);
+    for (const name of ['changed', 'build/output'] as const) client.on(name, (params) => this.events.emit(name, params));
+    client.on('log', ({ level, message }) => log(level, message));
+    void connection.closed.then((reason) => this.ended(connection, reason));
+    if (older && this.toldOlder !== welcome.pid) {
+      this.toldOlder = welcome.pid;
+      this.options.onOlder(older);
+    }
+    this.tellLooked(connection);
+    // Whoever hears of it asks, and is to find this connection.
+    setImmediate(() => this.events.emit('started'));
+    return connection;
+  }
+
+  private tellLooked({ client }: RunnerConnection): void {
+    if (this.looked.length === 0) return;
+    client.request('look', { roots: this.looked }, { signal: AbortSignal.timeout(DEADLINES.look!) }).then(
+      ({ interrupted }) => interrupted.length > 0 && this.options.onInterrupted(interrupted),
+      (error: unknown) => this.options.log('warn', `look: ${String(error)}`),
+    );
+  }
+
+  private async ended(connection: RunnerConnection, reason: 'idle' | 'retired' | 'stopped' | undefined): Promise<void> {
+    // One that was ended or replaced on purpose by this window is not the current one any more.
+    if ((await this.current?.catch(() => undefined)) !== connection || this.disposed) return;
     this.current = undefined;
+    const { log } = this.options;
+    if (reason) {
+      log('info', `the engine has ended: ${reason}`);
+      if (reason === 'retired') this.reconnect();
+      return;
+    }
     const again = this.diedAt !== undefined && Date.now() - this.diedAt < RESTART_WINDOW_MS;
     this.diedAt = Date.now();
     this.givenUp = again;
-    this.options.log('error', `engine ended unexpectedly (${exit.signal ?? `exit code ${exit.code}`})`);
-    this.options.onDied(exit, !again);
-    if (!again) await this.get().catch((error: unknown) => this.options.log('error', String(error)));
+    log('error', `the engine (process ${connection.welcome.pid}) ended unexpectedly`);
+    this.options.onDied(!again);
+    if (!again) this.reconnect();
+  }
+
+  private reconnect(): void {
+    this.get().catch((error: unknown) => this.options.log('error', String(error)));
   }
 }

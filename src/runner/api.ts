@@ -1,11 +1,12 @@
 /**
- * What the runner process answers over JSON-RPC (`vscode-jsonrpc`, on its standard input and output): methods by name, each with one object of
- * parameters. `root` is the workspace folder whose `.rlenv/` is meant, as an absolute path.
+ * What the runner answers over JSON-RPC (`vscode-jsonrpc`, on its socket): methods by name, each with one object of parameters. `root` is the
+ * workspace folder whose `.rlenv/` is meant, as an absolute path. The first request of a connection is `hello`; anything else ends it.
  */
 import type { EpisodeDetail, Rows, RowsQuery, RunSnapshot } from '../protocol/runView.js';
 import type { BuildResult, DoctorReport, RunSummary, TemplateStatus } from '../engine/reports.js';
 import type { SandboxInfo } from '../sandbox/provider.js';
 import type { Problem } from '../template/template.js';
+import type { Identity } from './identity.js';
 
 export type { BuildResult, DoctorReport, ProviderReport, RunSummary, TemplateStatus } from '../engine/reports.js';
 
@@ -21,8 +22,56 @@ export interface RunOptions {
   readonly rebuild?: boolean;
 }
 
+export interface Hello extends Identity {
+  /** Content of the token file, which only the user can read. */
+  readonly token: string;
+  readonly client: 'vscode' | 'cli';
+  /** Variables that say where the caller's engines are and how its programs are started; no secrets. */
+  readonly environment: Readonly<Record<string, string>>;
+  /** How long the runner stays when nothing needs it, in ms; the last word counts. */
+  readonly idleTimeoutMs?: number;
+}
+
+export interface Welcome extends Identity {
+  readonly pid: number;
+  readonly startedAt: number;
+}
+
+/** A run of a runner that died: it can be resumed. */
+export interface RunPlace {
+  readonly root: string;
+  readonly id: string;
+}
+
+/** What keeps a runner from ending. */
+export interface Work {
+  /** Runs and builds that go on. */
+  readonly runs: number;
+  /** Sandboxes that stay for a person to look into. */
+  readonly kept: number;
+}
+
+export interface RunnerStatus extends Welcome, Work {
+  readonly connections: number;
+  readonly idleTimeoutMs: number;
+  /** It takes no more work and ends with the last that it has, for a newer one to take its place. */
+  readonly retiring: boolean;
+  readonly active: readonly { readonly root: string; readonly id: string; readonly template: string; readonly number: number; readonly finished: number; readonly total: number }[];
+  /** Runs that a runner which died was carrying out, and that nobody has resumed. */
+  readonly interrupted: readonly (RunPlace & { readonly template: string; readonly number: number; readonly finished: number; readonly total: number })[];
+}
+
 /** Requests: name to parameters and result. */
 export interface RunnerRequests {
+  'hello': { params: Hello; result: Welcome };
+  /**
+   * Which folders the caller shows, all of them; it hears of no others. While one is `visible`, runs of other processes in it are followed, too. The
+   * answer is what a runner that died left to resume there, told once.
+   */
+  'look': { params: { roots: readonly { readonly root: string; readonly visible: boolean }[] }; result: { interrupted: readonly RunPlace[] } };
+  'runner/status': { params: Record<string, never>; result: RunnerStatus };
+  /** Takes no more work from now on, and ends with the last that it has. Answers what that is. */
+  'runner/retire': { params: Record<string, never>; result: Work };
   'doctor': { params: { root: string; provider?: string }; result: DoctorReport };
   'template/status': { params: { root: string; file: string; provider?: string }; result: TemplateStatus };
   /** Ends when the build ends; its output arrives as `build/output`. Cancelling the request cancels the build. */
@@ -44,7 +93,7 @@ export interface RunnerRequests {
   'sandbox/list': { params: { root: string }; result: readonly SandboxInfo[] };
   'sandbox/terminate': { params: { root: string; provider: string; id: string }; result: null };
   'snapshot/delete': { params: { root: string; id: string }; result: null };
-  /** Cancels what runs, ends every sandbox, then answers; the process exits when the connection closes. */
+  /** Cancels what runs, ends every sandbox, then answers and ends. */
   'shutdown': { params: Record<string, never>; result: null };
 }
 
@@ -54,7 +103,27 @@ export interface RunnerNotifications {
   'changed': { root: string; kind: 'run' | 'runs' | 'sandboxes' | 'snapshots'; id?: string };
   'build/output': { root: string; file: string; text: string };
   'log': { level: 'info' | 'warn' | 'error'; message: string };
+  /** The last that is heard of a runner that ends on purpose. */
+  'ending': { reason: EndingReason };
 }
+
+/** `idle`: nothing needed it. `retired`: a newer one takes its place. `stopped`: somebody asked for it. */
+export type EndingReason = 'idle' | 'retired' | 'stopped';
+
+/** Requests of the runner to whoever asked it for something. */
+export interface CallerRequests {
+  /** Values of variables that a template names as secrets; a name that is not set is left out. */
+  'variables': { params: { names: readonly string[] }; result: Readonly<Record<string, string>> };
+}
+
+/** Requests that only look. A diagnosis starts a sandbox of its own, from the folder that it is given: see `Setup`. */
+export const LOOKS: ReadonlySet<keyof RunnerRequests> = new Set([
+  ...(['hello', 'look', 'runner/status', 'runner/retire', 'shutdown'] as const),
+  ...(['doctor', 'template/status', 'run/list', 'run/snapshot', 'run/rows', 'run/episode', 'run/export'] as const),
+]);
+
+/** Requests that make sandboxes which may outlive an answer, a connection, or a runner that is killed. A runner that retires refuses them. */
+export const STARTS: ReadonlySet<keyof RunnerRequests> = new Set(['build', 'run/start', 'run/resume', 'run/rerun'] as const);
 
 /** Data of an error answer: what the message alone does not say. */
 export interface RunnerErrorData {

@@ -1,6 +1,6 @@
-/** The typed side of a connection to the runner: what the extension speaks. */
+/** The typed side of a connection to the runner. */
 import { CancellationTokenSource, ConnectionError, ErrorCodes, ResponseError, type Disposable, type MessageConnection } from 'vscode-jsonrpc/node.js';
-import type { RunnerErrorData, RunnerNotifications, RunnerRequests } from './api.js';
+import type { CallerRequests, RunnerErrorData, RunnerNotifications, RunnerRequests } from './api.js';
 
 export interface RequestOptions {
   /** Cancels the request in the runner, and rejects with the signal's reason. */
@@ -45,6 +45,11 @@ export class RunnerClient {
 
   on<K extends keyof RunnerNotifications>(method: K, handler: (params: RunnerNotifications[K]) => void): Disposable {
     return this.connection.onNotification(method, handler);
+  }
+
+  /** Answers what the runner asks of whoever asked it. */
+  answer<K extends keyof CallerRequests>(method: K, handler: (params: CallerRequests[K]['params']) => CallerRequests[K]['result']): Disposable {
+    return this.connection.onRequest(method, handler);
   }
 }
 
