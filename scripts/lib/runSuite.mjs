@@ -22,6 +22,7 @@ function scratchEnvironment(scratch) {
     XDG_DATA_HOME: join(scratch, 'data'),
     XDG_CONFIG_HOME: join(scratch, 'config'),
     XDG_RUNTIME_DIR: join(scratch, 'runtime'),
+    RL_SANDBOXES_RUNTIME_DIR: join(scratch, 'runner'),
   };
 }
 

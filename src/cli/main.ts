@@ -5,6 +5,7 @@ import { VERSION } from '../engine/version.js';
 import { addBuild } from './commands/build.js';
 import { addMaintenance } from './commands/maintenance.js';
 import { addRun } from './commands/run.js';
+import { addRunner } from './commands/runner.js';
 import { addRuns } from './commands/runs.js';
 import { EXIT } from './failure.js';
 
@@ -24,7 +25,7 @@ for (const stream of [process.stdout, process.stderr])
     throw error;
   });
 
-for (const add of [addRun, addBuild, addRuns, addMaintenance]) add(program);
+for (const add of [addRun, addBuild, addRuns, addMaintenance, addRunner]) add(program);
 for (const command of program.commands) command.exitOverride();
 
 try {

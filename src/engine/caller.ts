@@ -1,4 +1,6 @@
 /** Whoever asks something of the engine: what of its environment counts. */
+export { Redactor } from '../rollout/secrets.js';
+
 export interface Caller {
   /** Variables that programs are started with and that say where engines are. */
   readonly environment: NodeJS.ProcessEnv;

@@ -15,13 +15,16 @@ import { TemplateCodeLens } from './language/codeLens.js';
 import { LazyLanguage } from './language/lazy.js';
 import { Documents } from './panels/documents.js';
 import { RunViews } from './panels/runViews.js';
+import { Looking } from './looking.js';
+import { offerResume } from './offerResume.js';
 import { Runner } from './runner.js';
 import { Runs } from './runs.js';
 import { Sandboxes } from './sandboxes.js';
 import type { Services } from './services.js';
+import { idleTimeoutMs } from './settings.js';
 import { Setup } from './setup.js';
 import { Templates } from './templates.js';
-import { tellDied } from './tellDied.js';
+import { tellDied, tellOlder } from './tellDied.js';
 import { createRunsView } from './views/runsView.js';
 import { createSandboxesView } from './views/sandboxesView.js';
 import { createTemplatesView } from './views/templatesView.js';
@@ -32,11 +35,6 @@ export interface TestApi {
   readonly trees: { readonly templates: Tree; readonly sandboxes: Tree; readonly runs: Tree };
   readonly services: Services;
 }
-
-/** VS Code waits about 5 s for an extension that is deactivated. */
-const STOP_MS = 3000;
-
-let runner: Runner | undefined;
 
 export function activate(context: vscode.ExtensionContext): TestApi | undefined {
   if (vscode.l10n.bundle) l10n.config({ contents: vscode.l10n.bundle });
@@ -50,9 +48,12 @@ export function activate(context: vscode.ExtensionContext): TestApi | undefined 
     script: join(context.extensionPath, 'dist', 'runner.mjs'),
     log: (level, message) => log[level](message),
     mayAct: () => vscode.workspace.isTrusted,
-    onDied: (exit, restarting) => void tellDied(exit, restarting),
+    idleTimeoutMs,
+    onDied: (restarting) => void tellDied(restarting),
+    onOlder: tellOlder,
+    onInterrupted: (interrupted) => void offerResume(services, interrupted),
   });
-  runner = engine;
+  own(engine);
   const documents = own(new Documents(engine));
   const services: Services = {
     context,
@@ -75,6 +76,7 @@ export function activate(context: vscode.ExtensionContext): TestApi | undefined 
   const { tree: runs, loadMore } = createRunsView(services);
   own(runs);
   const trees = { templates, sandboxes, runs };
+  own(new Looking(engine, Object.values(trees), services.runViews));
   const refresh = () => Object.values(trees).forEach((tree) => tree.refresh());
   own(vscode.workspace.onDidGrantWorkspaceTrust(refresh));
   registerRunCommands(services);
@@ -87,10 +89,10 @@ export function activate(context: vscode.ExtensionContext): TestApi | undefined 
     failed: (why) => l10n.t('Failed to load more runs: {0}', why),
     run: () => Promise.resolve(loadMore()),
   });
+  // Runs that go on, begun before a reload or in another window, are shown at once; where no engine runs there are none.
+  engine.attach().then(
+    (attached) => (attached ? services.runs.list() : undefined),
+    (error: unknown) => log.warn(`engine: ${String(error)}`),
+  );
   return context.extensionMode === vscode.ExtensionMode.Test ? { trees, services } : undefined;
-}
-
-/** Ends the engine and every sandbox of it; what does not end in time is killed, and the engine also ends with its input. */
-export async function deactivate(): Promise<void> {
-  await runner?.stop(STOP_MS);
 }

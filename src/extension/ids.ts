@@ -52,6 +52,7 @@ export type ViewId = (typeof Views)[keyof typeof Views];
 export const Settings = {
   provider: 'rlSandboxes.provider',
   concurrency: 'rlSandboxes.concurrency',
+  idleTimeout: 'rlSandboxes.runner.idleTimeout',
 } as const;
 export type SettingId = (typeof Settings)[keyof typeof Settings];
 

@@ -8,6 +8,7 @@ import { formatMean, formatRate } from './format.js';
 import { Commands } from './ids.js';
 import { withCancellableProgress } from './progress.js';
 import { tellQuietly } from './quiet.js';
+import { offerResume } from './offerResume.js';
 import type { Services } from './services.js';
 import type { RunRef } from './views/node.js';
 import { hasFailures } from './views/runNodes.js';
@@ -53,7 +54,7 @@ function tellEnd(services: Services, ref: RunRef, summary: RunSummary): void {
     return services.commander.report(new Failure(run.error ?? l10n.t('unknown reason'), open), (why) => l10n.t('Failed to run {0}: {1}', label, why));
   }
   if (run.state === 'interrupted') {
-    void offer(l10n.t('{0} was interrupted; {1} of {2} episodes are kept.', label, summary.finished, run.total), l10n.t('Resume'), Commands.resumeRun, ref);
+    void offerResume(services, [ref]);
   } else if (run.state === 'cancelled') {
     tellQuietly(l10n.t('{0} cancelled; {1} of {2} episodes kept', label, summary.finished, run.total));
   } else {

@@ -4,6 +4,7 @@
  */
 import * as l10n from '@vscode/l10n';
 import { EventEmitter } from 'node:events';
+import { setTimeout as delay } from 'node:timers/promises';
 import { LOOKS, type RunnerNotifications, type RunnerRequests, type RunPlace, type Work } from '../runner/api.js';
 import { RunnerError, type RequestOptions } from '../runner/client.js';
 import { connectRunner, type ConnectOptions, type RunnerConnection } from '../runner/connect.js';
@@ -32,6 +33,8 @@ export interface RunnerOptions {
 const RESTART_WINDOW_MS = 5 * 60_000;
 
 const SECOND = 1000;
+/** How long an engine that takes the place of a retired one has to come up. */
+const SUCCESSOR_MS = 3 * SECOND;
 
 /** Milliseconds until an answer is given up. A build has no bound here: each of its steps has one in the engine, and a person can cancel it. */
 const DEADLINES: Record<Exclude<keyof RunnerRequests, 'hello'>, number | undefined> = {
@@ -211,7 +214,8 @@ export class Runner {
     const { log } = this.options;
     if (reason) {
       log('info', `the engine has ended: ${reason}`);
-      if (reason === 'retired') this.reconnect();
+      // Where this window's own engine is the older one, the other window starts its first.
+      if (reason === 'retired') this.reconnect(connection.older ? 0 : SUCCESSOR_MS);
       return;
     }
     const again = this.diedAt !== undefined && Date.now() - this.diedAt < RESTART_WINDOW_MS;
@@ -222,7 +226,10 @@ export class Runner {
     if (!again) this.reconnect();
   }
 
-  private reconnect(): void {
-    this.get().catch((error: unknown) => this.options.log('error', String(error)));
+  private reconnect(afterMs = 0): void {
+    const opening = delay(afterMs).then(() => this.open());
+    opening.catch(() => this.current === opening && (this.current = undefined));
+    this.current = opening;
+    opening.catch((error: unknown) => this.options.log('error', String(error)));
   }
 }

@@ -16,3 +16,9 @@ export function defaultConcurrency(file?: string): number {
   const value = read<number>(Settings.concurrency, file);
   return value !== undefined && Number.isSafeInteger(value) && value >= 1 ? value : 64;
 }
+
+/** How long the engine stays when nothing needs it, in milliseconds. */
+export function idleTimeoutMs(): number | undefined {
+  const minutes = read<number>(Settings.idleTimeout, undefined);
+  return minutes !== undefined && Number.isFinite(minutes) && minutes >= 0 ? minutes * 60_000 : undefined;
+}

@@ -1,5 +1,5 @@
 /** A connection to the user's runner: found, started if there is none, replaced if it is older. Nothing here knows of VS Code. */
-import { spawn } from 'node:child_process';
+import { spawn, type ChildProcess } from 'node:child_process';
 import { open, readFile, stat } from 'node:fs/promises';
 import { connect as connectSocket, type Socket } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -63,7 +63,10 @@ export async function connectRunner(options: ConnectOptions): Promise<RunnerConn
     }
     if (!start) return undefined;
     starting ??= await Starting.begin(place, start);
-    if (performance.now() > deadline) throw await starting.failure(timeoutMs);
+    if (performance.now() > deadline) {
+      starting.kill();
+      throw await starting.failure(timeoutMs);
+    }
     if (starting.exit) {
       if (starting.exit.code !== 0) throw await starting.failure(timeoutMs);
       // Another one had the place, and may have gone since.
@@ -153,6 +156,7 @@ async function within<T>(promise: Promise<T>, deadline: number, otherwise: strin
 /** A runner that was started and has not answered yet. It outlives whoever started it. */
 class Starting {
   exit: { readonly code: number | null; readonly why: string } | undefined;
+  private child: ChildProcess | undefined;
 
   private constructor(
     private readonly log: string,
@@ -171,6 +175,7 @@ class Starting {
         detached: true,
         windowsHide: true,
       });
+      starting.child = child;
       child.once('error', (error) => (starting.exit = { code: null, why: error.message }));
       child.once('exit', (code, signal) => (starting.exit ??= { code, why: signal ?? `exit code ${code}` }));
       child.unref();
@@ -178,6 +183,10 @@ class Starting {
       await output.close();
     }
     return starting;
+  }
+
+  kill(): void {
+    this.child?.kill('SIGKILL');
   }
 
   async failure(timeoutMs: number): Promise<RunnerError> {

@@ -2,7 +2,7 @@
 import { appendFileSync, renameSync, statSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { stripVTControlCharacters } from 'node:util';
-import { Redactor } from '../rollout/secrets.js';
+import { Redactor } from '../engine/caller.js';
 
 const MOST_BYTES = 1 << 20;
 const LONGEST_LINE = 4000;

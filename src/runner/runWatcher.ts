@@ -4,7 +4,7 @@
  */
 import { watch, type FSWatcher } from 'node:fs';
 import { access, readdir, stat } from 'node:fs/promises';
-import { basename, dirname, join } from 'node:path';
+import { basename, dirname } from 'node:path';
 import { isOwnerAlive } from '../sandbox/owner.js';
 import { Layout } from '../store/layout.js';
 import { RunStore } from '../store/runStore.js';

@@ -151,7 +151,7 @@ export class RunnerServer implements Services {
   private welcomed(session: Session, { idleTimeoutMs, version, client }: Hello): void {
     this.opened.add(session);
     if (typeof idleTimeoutMs === 'number' && idleTimeoutMs >= 0) this.idleTimeoutMs = Math.min(idleTimeoutMs, LONGEST_TIMEOUT_MS);
-    this.log('info', `${client} ${version} connected, ${this.opened.size} in all`);
+    this.options.log.write('info', `${client} ${version} connected, ${this.opened.size} in all`);
     this.settle();
   }
 

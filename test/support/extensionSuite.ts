@@ -9,6 +9,7 @@ import { join, resolve } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { desktopAvailable, runInDesktop } from './desktop.js';
 import { RESULTS_VARIABLE } from './reporter.js';
+import { RUNNER_FOLDER, stopRunner } from './runner.js';
 import { launchVsCode } from './vscode.js';
 
 /** How long the window may take to come up and begin with the first test. */
@@ -53,6 +54,7 @@ async function main(files: readonly string[]): Promise<void> {
     if (await desktopAvailable()) {
       await runInDesktop({ workspace, extension, tests }).catch((error: unknown) => console.error(error));
       await finished(resultsFile);
+      await stopRunner(process.env[RUNNER_FOLDER]!);
       return;
     }
     const code = await launchVsCode({ workspace, extension, tests });

@@ -9,6 +9,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { Browser, Page } from 'playwright-core';
 import { findVsCode, type VsCodeServer } from '../../scripts/setup/vscode.mjs';
 import { launchBrowser, NO_BROWSER } from './browser.js';
+import { RUNNER_FOLDER, stopRunner } from './runner.js';
 
 export interface VsCodeOptions {
   /** Folder to open. */
@@ -28,6 +29,8 @@ export interface VsCodeOptions {
 export interface VsCode {
   readonly page: Page;
   readonly url: string;
+  /** Folder of the runner. */
+  readonly runner: string;
   /** Everything that the server and the browser's console said so far. */
   readonly log: readonly string[];
   /** Ends the browser and the server with all of its processes. */
@@ -116,12 +119,15 @@ async function install(server: VsCodeServer, home: string, vsix: string): Promis
 export async function launchVsCode(options: VsCodeOptions): Promise<VsCode> {
   const server = await requireVsCode();
   const home = await mkdtemp(join(tmpdir(), 'vscode-'));
+  // A runner of its own, which every window of this VS Code shares.
+  const runner = join(home, 'runner');
   const log: string[] = [];
   let browser: Browser | undefined;
   let pid: number | undefined;
   const close = async () => {
     await browser?.close();
     if (pid !== undefined) await endGroup(pid);
+    await stopRunner(runner);
     await rm(home, { recursive: true, force: true, maxRetries: 5 });
   };
   try {
@@ -130,7 +136,7 @@ export async function launchVsCode(options: VsCodeOptions): Promise<VsCode> {
     await mkdir(join(home, 'data', 'data', 'Machine'), { recursive: true });
     await writeFile(join(home, 'data', 'data', 'Machine', 'settings.json'), JSON.stringify({ ...QUIET, ...options.settings }));
     if (options.vsix) await install(server, home, options.vsix);
-    const { child, port } = listen(server, home, options.env, log);
+    const { child, port } = listen(server, home, { [RUNNER_FOLDER]: runner, ...options.env }, log);
     pid = child.pid;
     const host = `127.0.0.1:${await port}`;
     const remote = (path: string) => `vscode-remote://${host}${path}`;
@@ -143,7 +149,7 @@ export async function launchVsCode(options: VsCodeOptions): Promise<VsCode> {
     page.on('console', (message) => log.push(`[browser] ${message.text()}`));
     await page.goto(url);
     await page.waitForSelector('.monaco-workbench', { timeout: 60_000 });
-    return { page, url, log, close };
+    return { page, url, runner, log, close };
   } catch (error) {
     await close();
     throw error;

@@ -12,6 +12,9 @@ const key = ({ root, id }: RunRef): string => `${root}\n${id}`;
 
 export class RunViews extends Disposing implements vscode.WebviewPanelSerializer {
   private readonly panels = new Map<string, RunViewPanel>();
+  private readonly changedVisibility = this.own(new vscode.EventEmitter<void>());
+  /** A view came into sight, or went out of it. */
+  readonly onDidChangeVisibility = this.changedVisibility.event;
 
   constructor(private readonly deps: PanelDependencies) {
     super();
@@ -33,6 +36,10 @@ export class RunViews extends Disposing implements vscode.WebviewPanelSerializer
     return this.panels.get(key(run))?.panel.visible ?? false;
   }
 
+  get anyVisible(): boolean {
+    return [...this.panels.values()].some(({ panel }) => panel.visible);
+  }
+
   /** Closes the view of a run that is gone. */
   close(run: RunRef): void {
     this.panels.get(key(run))?.panel.dispose();
@@ -49,9 +56,12 @@ export class RunViews extends Disposing implements vscode.WebviewPanelSerializer
   private adopt(panel: vscode.WebviewPanel, run: RunRef): RunViewPanel {
     const view = new RunViewPanel(panel, run, this.deps);
     this.panels.set(key(run), view);
+    this.changedVisibility.fire();
+    panel.onDidChangeViewState(() => this.changedVisibility.fire());
     panel.onDidDispose(() => {
       this.panels.delete(key(run));
       view.dispose();
+      this.changedVisibility.fire();
     });
     return view;
   }

@@ -126,7 +126,7 @@ describe('manifest', () => {
   });
 
   it('activates only for what cannot be told from its contributions', () => {
-    assert.deepEqual(sorted(manifest.activationEvents), sorted(['onLanguage:yaml', `onWebviewPanel:${RunViewType}`]));
+    assert.deepEqual(sorted(manifest.activationEvents), sorted(['onLanguage:yaml', `onWebviewPanel:${RunViewType}`, 'workspaceContains:.rlenv/runs']));
   });
 
   it('restricts what decides how code is run in a workspace that is not trusted', () => {

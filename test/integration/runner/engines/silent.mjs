@@ -1,0 +1,2 @@
+// Runs and says nothing.
+setInterval(() => undefined, 1000);

@@ -1,3 +1,0 @@
-// Reads its input and says nothing.
-process.stdin.resume();
-setInterval(() => undefined, 1000);
