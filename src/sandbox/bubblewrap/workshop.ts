@@ -80,9 +80,17 @@ export class Workshop {
     this.count++;
     const undo: (() => unknown)[] = [() => this.forget(id, work !== undefined)];
     const takeBack = async (): Promise<void> => {
-      for (const each of undo.splice(0).reverse()) await each();
+      const failures: unknown[] = [];
+      for (const each of undo.splice(0).reverse()) {
+        try {
+          await each();
+        } catch (error) {
+          failures.push(error);
+        }
+      }
       this.live.delete(id);
       if (--this.count === 0) this.whenIdle?.();
+      if (failures.length > 0) throw failures[0];
     };
     try {
       const [group, slot] = await all(
@@ -101,7 +109,8 @@ export class Workshop {
       signal.throwIfAborted();
       return sandbox;
     } catch (error) {
-      if (undo.length > 0) await takeBack();
+      // What went wrong first says more than what went wrong because of it.
+      if (undo.length > 0) await takeBack().catch((failure: Error) => this.context.log(`bubblewrap: ${failure.message}`));
       throw error;
     }
   }
