@@ -104,6 +104,13 @@ export interface ProviderSnapshot {
   readonly sizeBytes: number;
 }
 
+export interface SnapshotSizes {
+  /** Bytes of all of them, what several share counted once. */
+  readonly total: number;
+  /** By `ref`: bytes that removing this one alone would give back. */
+  readonly own: ReadonlyMap<string, number>;
+}
+
 export interface SandboxInfo {
   readonly id: string;
   readonly provider: string;
@@ -277,6 +284,12 @@ export interface Provider {
   /** Whether the snapshot still exists and can be restored. */
   hasSnapshot(snapshot: ProviderSnapshot, options?: OperationOptions): Promise<boolean>;
   removeSnapshot(snapshot: ProviderSnapshot, options?: OperationOptions): Promise<void>;
+  /** What these snapshots take on disk, without what they are based on. */
+  sizes(snapshots: readonly ProviderSnapshot[], options?: OperationOptions): Promise<SnapshotSizes>;
+  /** All of a snapshot as one stream, which only `importSnapshot` of the same provider reads. */
+  exportSnapshot(snapshot: ProviderSnapshot, options?: OperationOptions): Promise<Readable>;
+  /** Takes in what `exportSnapshot` gave, here or on another machine. Hostile: nothing is made outside the snapshot. When it fails nothing is kept. */
+  importSnapshot(data: Readable, kind: SnapshotKind, options?: OperationOptions): Promise<ProviderSnapshot>;
   /** Closes connections. Sandboxes are not touched. */
   close(): Promise<void>;
 }

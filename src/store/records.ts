@@ -84,6 +84,17 @@ export interface SnapshotRecord extends ProviderSnapshot {
   readonly base: string;
   readonly createdAt: number;
   readonly buildMs: number;
+  /** How it came to be; a build if absent. Only builds are what a run restores by itself. */
+  readonly origin?: 'sandbox' | 'import';
+  /** Id of the snapshot that its sandbox was restored from. */
+  readonly parent?: string;
+  /** What a person calls it. */
+  readonly name?: string;
+  readonly note?: string;
+  /** Whether it is never pruned. */
+  readonly pinned?: boolean;
+  /** Owner, as in the sandboxes' labels, of a snapshot that is needed only while a fork of a sandbox lives. It is in no list. */
+  readonly temporary?: string;
 }
 
 /** What a run was asked to do; enough to resume it. */

@@ -6,6 +6,7 @@ import { commands } from './conformance/commands.js';
 import { files } from './conformance/files.js';
 import { isolation } from './conformance/isolation.js';
 import { live } from './conformance/live.js';
+import { snapshots } from './conformance/snapshots.js';
 import { lifecycle } from './conformance/lifecycle.js';
 import { Bench, type Subject } from './conformance/bench.js';
 
@@ -30,5 +31,6 @@ export function conformance(name: string, open: () => Promise<Subject>): void {
     files(bench);
     isolation(bench);
     live(bench);
+    snapshots(bench);
   });
 }

@@ -17,6 +17,7 @@ export interface Host {
   readonly nsenter: string;
   readonly perl: string;
   readonly sh: string;
+  readonly tar: string;
   /** `0.8.0` */
   readonly version: string;
   /** Whether bubblewrap can forbid further user namespaces inside (0.8 and later). */
@@ -26,7 +27,7 @@ export interface Host {
 /** Environment of programs of the host: nothing of a sandbox's own, which could tell their loader what to load. */
 export const HOST_ENVIRONMENT = { PATH: '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin', HOME: '/root' };
 
-const PROGRAMS = ['bash', 'bwrap', 'chmod', 'cp', 'du', 'ldd', 'mkfifo', 'nsenter', 'perl', 'sh'] as const;
+const PROGRAMS = ['bash', 'bwrap', 'chmod', 'cp', 'du', 'ldd', 'mkfifo', 'nsenter', 'perl', 'sh', 'tar'] as const;
 
 /** @throws ProviderUnavailable that names the package that is missing */
 export async function findHost(signal?: AbortSignal): Promise<Host> {
@@ -35,7 +36,7 @@ export async function findHost(signal?: AbortSignal): Promise<Host> {
   const missing = found.filter(([, path]) => path === undefined).map(([name]) => name);
   if (!starterArguments('once')) throw new ProviderUnavailable(`bubblewrap sandboxes are not supported on ${process.arch}`, 'use the docker provider');
   if (missing.includes('bwrap')) throw new ProviderUnavailable('bubblewrap is not installed', 'install it: apt-get install bubblewrap (Debian, Ubuntu), dnf install bubblewrap (Fedora)');
-  if (missing.length) throw new ProviderUnavailable(`${missing.join(' and ')} cannot be found`, 'install bash, coreutils, perl and util-linux');
+  if (missing.length) throw new ProviderUnavailable(`${missing.join(' and ')} cannot be found`, 'install bash, coreutils, perl, tar and util-linux');
   const host = Object.fromEntries(found) as Record<(typeof PROGRAMS)[number], string>;
   const { stdout } = await runCommand(host.bwrap, ['--version'], { signal });
   const version = /(\d+)\.(\d+)(\.\d+)?/.exec(stdout);

@@ -1,14 +1,17 @@
 /** Sandboxes on this machine without a daemon: namespaces by bubblewrap, snapshots as overlay layers, limits by control groups. */
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
-import { within } from '../deadline.js';
-import { SandboxError } from '../errors.js';
+import type { Readable } from 'node:stream';
+import { bound, within } from '../deadline.js';
+import { SandboxError, Unsupported } from '../errors.js';
 import { isOwnerAlive } from '../owner.js';
-import type { BaseImage, BuildOptions, Health, OperationOptions, Provider, ProviderContext, ProviderSnapshot, Sandbox, SandboxInfo, SandboxSpec } from '../provider.js';
+import type { BaseImage, BuildOptions, Health, OperationOptions, Provider, ProviderContext, ProviderSnapshot, Sandbox, SandboxInfo, SandboxSpec, SnapshotKind, SnapshotSizes } from '../provider.js';
 import { bubblewrapCapabilities } from './capabilities.js';
 import { describeFailure, describeHealth } from './health.js';
 import { Ledger, isId } from './ledger.js';
 import { kill, withWord } from './processes.js';
+import { IMPORTED } from './roots.js';
+import { exportSnapshot, importSnapshot } from './transfer.js';
 import { Workshop } from './workshop.js';
 
 const CHECK_TIMEOUT_MS = 30_000;
@@ -36,7 +39,7 @@ export class BubblewrapProvider implements Provider {
         const workshop = await this.open(signal);
         const root = await workshop.roots.prepare({}, { signal });
         const labels = { owner: workshop.owner, expires: Date.now() + CHECK_TIMEOUT_MS };
-        const sandbox = await workshop.make({ root, layers: 0, marks: workshop.ability.marks }, { labels, resources: {}, env: {}, network: 'none', lifetimeMs: CHECK_TIMEOUT_MS }, false, signal);
+        const sandbox = await workshop.make({ root, layers: 0, marks: workshop.ability.marks, parts: [] }, { labels, resources: {}, env: {}, network: 'none', lifetimeMs: CHECK_TIMEOUT_MS }, false, signal);
         try {
           const child = sandbox.exec(['true'], { signal });
           child.stdout.resume();
@@ -62,7 +65,7 @@ export class BubblewrapProvider implements Provider {
     return within('Creating the sandbox', options, CREATE_TIMEOUT_MS, async (signal) => {
       const workshop = await this.ready();
       const root = await workshop.roots.prepare(base, { ...options, signal });
-      return workshop.make({ root, layers: 0, marks: workshop.ability.marks }, spec, true, signal);
+      return workshop.make({ root, layers: 0, marks: workshop.ability.marks, parts: [] }, spec, true, signal);
     });
   }
 
@@ -117,7 +120,27 @@ export class BubblewrapProvider implements Provider {
 
   removeSnapshot(snapshot: ProviderSnapshot, options?: OperationOptions): Promise<void> {
     return within('Removing the snapshot', options, CREATE_TIMEOUT_MS, async () => {
-      await (await this.ready()).snapshots.remove(snapshot);
+      const { snapshots, roots, owner } = await this.ready();
+      const name = await snapshots.source(snapshot).then(({ root }) => root.name, () => '');
+      await snapshots.remove(snapshot, owner);
+      if (name.startsWith(IMPORTED) && !(await snapshots.rootsInUse()).has(name)) await roots.remove(name);
+    });
+  }
+
+  sizes(snapshots: readonly ProviderSnapshot[], options?: OperationOptions): Promise<SnapshotSizes> {
+    return within('Measuring snapshots', options, SHORT_TIMEOUT_MS, async () => (await this.ready()).snapshots.sizes(snapshots));
+  }
+
+  async exportSnapshot(snapshot: ProviderSnapshot, options?: OperationOptions): Promise<Readable> {
+    const { snapshots, roots, ability } = await this.ready();
+    return bound(await exportSnapshot(snapshot, snapshots, roots, ability.host.tar), 'Exporting the snapshot', options, CREATE_TIMEOUT_MS);
+  }
+
+  importSnapshot(data: Readable, kind: SnapshotKind, options?: OperationOptions): Promise<ProviderSnapshot> {
+    if (kind === 'memory') return Promise.reject(new Unsupported('bubblewrap has no memory snapshots'));
+    return within('Importing the snapshot', options, CREATE_TIMEOUT_MS, async (signal) => {
+      const { snapshots, roots, ability, owner } = await this.ready();
+      return importSnapshot(data, owner, snapshots, roots, ability, signal);
     });
   }
 

@@ -2,7 +2,7 @@
 import { createHash, randomUUID } from 'node:crypto';
 import { lstat, mkdir, readFile, readdir, readlink, rename, stat, symlink, writeFile } from 'node:fs/promises';
 import { isAbsolute, join } from 'node:path';
-import { BuildFailed, Unsupported } from '../errors.js';
+import { BuildFailed, SandboxError, Unsupported } from '../errors.js';
 import type { BaseImage, BuildOptions } from '../provider.js';
 import { removeTree } from './disk.js';
 import { describeHostRoot, makeHostRoot } from './hostRoot.js';
@@ -18,11 +18,14 @@ export interface Root {
   readonly workdir?: string;
 }
 
+/** How the name of a root begins that came with a snapshot: whoever made that may say of it what he likes, so no build starts from it. */
+export const IMPORTED = 'import-';
+
 const nameOf = (digest: string): string => digest.replace(/^sha256:/, '').slice(0, 16);
 
 export class Roots {
   constructor(
-    private readonly folder: string,
+    readonly folder: string,
     private readonly chmod: string,
     /** Whether setup may run a package manager. */
     private readonly packages: boolean,
@@ -56,6 +59,34 @@ export class Roots {
     });
   }
 
+  /** Whether its files lie here, and not in a folder of the host. */
+  holds({ name, trees }: Root): Promise<boolean> {
+    return lstat(join(this.folder, name, 'fs')).then((info) => info.isDirectory() && trees.length === 0, () => false);
+  }
+
+  /** A root for a snapshot from elsewhere: the same one that is here, else the files that `brought` gives the folder of, if it has any. */
+  async like(theirs: Root, brought: () => Promise<string | undefined>): Promise<Root> {
+    if (theirs.trees.length > 0) {
+      const root = await this.prepare({});
+      if (root.digest === theirs.digest) return root;
+      throw new SandboxError('the snapshot was made over the system of another machine, or of this one before an update; build its template again here');
+    }
+    const here = await readJson(join(this.folder, nameOf(theirs.digest), 'root.json'));
+    if (here?.digest === theirs.digest) return here;
+    const files = await brought();
+    if (files === undefined) throw new SandboxError('the snapshot was made over a root folder that this machine does not have');
+    const { digest, env, workdir } = theirs;
+    const root: Root = { digest, name: `${IMPORTED}${randomUUID().slice(0, 8)}`, trees: [], env, workdir };
+    await mkdir(join(this.folder, root.name), { recursive: true });
+    await rename(files, join(this.folder, root.name, 'fs'));
+    await writeFile(join(this.folder, root.name, 'root.json'), JSON.stringify(root));
+    return root;
+  }
+
+  async remove(name: string): Promise<void> {
+    await removeTree(join(this.folder, name), this.chmod);
+  }
+
   /** What a process that died had half made. */
   private async removeAbandoned(): Promise<void> {
     for (const name of await readdir(this.folder).catch(() => [])) {
@@ -68,8 +99,8 @@ export class Roots {
   private async keep(digest: string, make: (folder: string) => Promise<Omit<Root, 'digest' | 'name'>>): Promise<Root> {
     const name = nameOf(digest);
     const folder = join(this.folder, name);
-    const known = await readFile(join(folder, 'root.json'), 'utf8').catch(() => undefined);
-    if (known !== undefined) return JSON.parse(known) as Root;
+    const known = await readJson(join(folder, 'root.json'));
+    if (known !== undefined) return known;
     // Two calls at once each make their own; the first to be whole gets the name.
     const partial = `${folder}.${process.pid}-${randomUUID().slice(0, 8)}.partial`;
     await this.removeAbandoned();
@@ -87,6 +118,12 @@ export class Roots {
     }
   }
 }
+
+const readJson = (file: string): Promise<Root | undefined> =>
+  readFile(file, 'utf8').then(
+    (text) => JSON.parse(text) as Root,
+    () => undefined,
+  );
 
 function checked(base: BaseImage): BaseImage {
   if (base.dockerfile) throw new Unsupported('bubblewrap cannot build a Dockerfile; the docker provider can, or name an image that is already built');

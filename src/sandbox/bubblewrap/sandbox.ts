@@ -2,7 +2,7 @@
 import { mkdir, rename } from 'node:fs/promises';
 import { join } from 'node:path';
 import { within } from '../deadline.js';
-import { LimitExceeded, SandboxError, SandboxLost, Unsupported } from '../errors.js';
+import { SandboxLost, Unsupported } from '../errors.js';
 import type { Duplex } from 'node:stream';
 import type { ExecOptions, ExecProcess, FileChange, ListeningPort, OperationOptions, ProviderSnapshot, Sandbox, SandboxInfo, SandboxStats, SnapshotKind } from '../provider.js';
 import type { Group } from './cgroups.js';
@@ -13,9 +13,11 @@ import type { Fifos } from './fifos.js';
 import { runBeside } from './joined.js';
 import { layerParts, type Launch } from './launch.js';
 import { mountFolder } from './ability.js';
+import { diskFailure } from './disk.js';
 import { Ports } from './ports.js';
 import { kill } from './processes.js';
 import type { Snapshots } from './snapshots.js';
+import { StandStill } from './standStill.js';
 import type { Started } from './start.js';
 import { Usage } from './stats.js';
 
@@ -102,16 +104,20 @@ export class BubblewrapSandbox implements Sandbox {
 
   /**
    * A sandbox that was made to be set up ends with its snapshot: its folder becomes the layer, however large it is. One that was restored lives
-   * on, and what it wrote is copied.
+   * on; its processes stand still while what it wrote is copied.
    */
   snapshot(kind: SnapshotKind, options?: OperationOptions): Promise<ProviderSnapshot> {
     if (kind === 'memory') return Promise.reject(new Unsupported('bubblewrap cannot snapshot memory; take a filesystem snapshot, or use a provider that can'));
     return within('Taking the snapshot', options, SNAPSHOT_TIMEOUT_MS, async (signal) => {
       const { launch, snapshots, info, started } = this.parts;
-      await this.commands.killAll(signal);
+      if (this.over) throw new SandboxLost('the sandbox has ended');
       const parts = layerParts(started.target.ability, launch.source);
-      if (launch.work === undefined) return snapshots.add(launch.source, info.labels.owner, (layer) => this.copyParts(parts, layer, signal), signal);
       const { work } = launch;
+      if (!launch.build || work === undefined) {
+        const still = new StandStill(started.target.gate, this.commands.joinedPids);
+        return snapshots.add(launch.source, info.labels.owner, (layer) => still.during(() => this.copyParts(parts, layer, signal), signal), signal);
+      }
+      await this.commands.killAll(signal);
       this.taking = started.ended.then(() =>
         snapshots.add(
           launch.source,
@@ -174,7 +180,7 @@ export class BubblewrapSandbox implements Sandbox {
     for (const [upper, name] of parts) {
       const { code, stderr } = await runBeside(started.target, [host.cp, '-a', '-T', '--', join(mountFolder(stateDir), 'fs', upper), join(layer, name)], signal);
       if (this.over) throw new SandboxLost('the sandbox has ended');
-      if (code !== 0) throw /No space left|quota/i.test(stderr) ? new LimitExceeded(`the snapshot does not fit: ${stderr.trim()}`) : new SandboxError(`the snapshot cannot be written: ${stderr.trim()}`);
+      if (code !== 0) throw diskFailure('the snapshot cannot be written', stderr);
     }
   }
 }

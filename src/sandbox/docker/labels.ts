@@ -4,18 +4,23 @@ import type { SandboxInfo, SandboxLabels } from '../provider.js';
 const PREFIX = 'rl-sandboxes.';
 export const ID_LABEL = `${PREFIX}id`;
 
+/** On an image: that it is a snapshot, and how many of its layers are what the first build started from. */
+export const SNAPSHOT_LABEL = `${PREFIX}snapshot`;
+export const BASE_LAYERS_LABEL = `${PREFIX}base-layers`;
+
 export const containerName = (id: string): string => `rl-${id}`;
 
 export function containerLabels(id: string, labels: SandboxLabels, now = Date.now()): Record<string, string> {
-  const { owner, run, episode, template, digest, expires } = labels;
-  const entries = Object.entries({ id, owner, run, episode, template, digest, expires, created: now });
+  const { owner, run, episode, template, digest, snapshot, expires } = labels;
+  // The image's own label says that it is a snapshot.
+  const entries = Object.entries({ id, owner, run, episode, template, digest, 'restored-from': snapshot, expires, created: now });
   return Object.fromEntries(entries.filter(([, value]) => value !== undefined).map(([name, value]) => [PREFIX + name, String(value)]));
 }
 
 /** Labels of the image that a snapshot becomes. Empty values take the place of the container's own, which say who its owner was. */
-export function snapshotLabels(labels: SandboxLabels): Record<string, string> {
+export function snapshotLabels(labels: SandboxLabels, baseLayers: number): Record<string, string> {
   const emptied = Object.fromEntries(Object.keys(containerLabels('', labels)).map((name) => [name, '']));
-  return { ...emptied, [`${PREFIX}snapshot`]: '1', [`${PREFIX}template`]: labels.template ?? '', [`${PREFIX}digest`]: labels.digest ?? '' };
+  return { ...emptied, [SNAPSHOT_LABEL]: '1', [BASE_LAYERS_LABEL]: String(baseLayers), [`${PREFIX}template`]: labels.template ?? '', [`${PREFIX}digest`]: labels.digest ?? '' };
 }
 
 /** What the engine lists; undefined if it is not a sandbox of this project, such as one that a person started from a snapshot by hand. */
@@ -28,7 +33,7 @@ export function sandboxInfo(container: { Names: readonly string[]; Labels: Reado
   return {
     id,
     provider: 'docker',
-    labels: { owner, run: get('run'), episode: episode === undefined ? undefined : Number(episode), template: get('template'), digest: get('digest'), expires: Number(get('expires') ?? 0) },
+    labels: { owner, run: get('run'), episode: episode === undefined ? undefined : Number(episode), template: get('template'), digest: get('digest'), snapshot: get('restored-from'), expires: Number(get('expires') ?? 0) },
     createdAt: Number(get('created') ?? container.Created * 1000),
     state: stateOf(container.State),
   };

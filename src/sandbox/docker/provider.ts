@@ -1,6 +1,8 @@
 /** Sandboxes as containers of a Docker engine, or of one that speaks its API. */
+import type { Readable } from 'node:stream';
+import { bound } from '../deadline.js';
 import { BuildFailed, SandboxError, Unsupported } from '../errors.js';
-import type { BaseImage, BuildOptions, Health, OperationOptions, Provider, ProviderContext, ProviderSnapshot, Sandbox, SandboxInfo, SandboxSpec } from '../provider.js';
+import type { BaseImage, BuildOptions, Health, OperationOptions, Provider, ProviderContext, ProviderSnapshot, Sandbox, SandboxInfo, SandboxSpec, SnapshotKind, SnapshotSizes } from '../provider.js';
 import { dockerCapabilities } from './capabilities.js';
 import { containerOptions, newId, removeContainer, startContainer, type HostTraits, type ImageTraits, type Purpose } from './container.js';
 import { Engine } from './engine.js';
@@ -11,9 +13,11 @@ import { resolveImage } from './images.js';
 import { containerName, ID_LABEL, sandboxInfo } from './labels.js';
 import { DockerSandbox } from './sandbox.js';
 import { hasImage, removeImage } from './snapshots.js';
+import { loadSnapshot, sizesOf } from './transfer.js';
 
 const QUERY_TIMEOUT_MS = 30_000;
 const GPU_TIMEOUT_MS = 60_000;
+const TRANSFER_TIMEOUT_MS = 1_800_000;
 
 export class DockerProvider implements Provider {
   readonly id = 'docker';
@@ -62,6 +66,24 @@ export class DockerProvider implements Provider {
 
   removeSnapshot(snapshot: ProviderSnapshot, options?: OperationOptions): Promise<void> {
     return removeImage(this.engine, snapshot.ref, options);
+  }
+
+  sizes(snapshots: readonly ProviderSnapshot[], options?: OperationOptions): Promise<SnapshotSizes> {
+    return this.engine.call('Measuring snapshots', options, QUERY_TIMEOUT_MS, (docker) => sizesOf(docker, snapshots));
+  }
+
+  async exportSnapshot(snapshot: ProviderSnapshot, options?: OperationOptions): Promise<Readable> {
+    const doing = 'Exporting the snapshot';
+    const stream = await this.engine.call(doing, options, QUERY_TIMEOUT_MS, async (docker) => {
+      await docker.getImage(snapshot.ref).inspect();
+      return (await docker.getImage(snapshot.ref).get()) as Readable;
+    });
+    return bound(stream, doing, options, TRANSFER_TIMEOUT_MS);
+  }
+
+  importSnapshot(data: Readable, kind: SnapshotKind, options?: OperationOptions): Promise<ProviderSnapshot> {
+    if (kind === 'memory') return Promise.reject(new Unsupported('this Docker provider has no memory snapshots'));
+    return this.engine.call('Importing the snapshot', options, TRANSFER_TIMEOUT_MS, (docker, signal) => loadSnapshot(this.engine, docker, data, signal)).finally(() => void data.destroy());
   }
 
   close(): Promise<void> {

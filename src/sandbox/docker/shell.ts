@@ -64,12 +64,14 @@ ${REPORT}`;
 
 /**
  * The same on a terminal, `sh -c TERMINAL_WRAPPER sh NONCE`, but that the lines end with what becomes the command: while they are read the
- * terminal neither shows nor changes them. It says `NONCE ready` when it listens, or `NONCE none` where it cannot make the terminal do that.
+ * terminal neither shows nor changes them. It says `NONCE ready` when it listens, or `NONCE none` where it cannot make the terminal do that, and `NONCE go` when the terminal
+ * is the command's: what is typed before would be taken as it is.
  */
 export const TERMINAL_WRAPPER = `s=$(stty -g 2>/dev/null) && stty raw -echo 2>/dev/null || { echo "$1 none"; exit 127; }
 echo "$1 ready"
 ${read('')}
 stty "$s"
+echo "$n go"
 eval "$p"`;
 
 /** Kills what holds a cookie until nothing does: `sh -c KILL_BY_COOKIE sh COOKIE=VALUE`. */

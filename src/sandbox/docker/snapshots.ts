@@ -5,7 +5,7 @@ import { SandboxError } from '../errors.js';
 import type { OperationOptions, ProviderSnapshot, SandboxLabels } from '../provider.js';
 import type { Engine } from './engine.js';
 import { reasonOf, statusOf } from './failures.js';
-import { snapshotLabels } from './labels.js';
+import { BASE_LAYERS_LABEL, snapshotLabels } from './labels.js';
 
 const COMMIT_TIMEOUT_MS = 900_000;
 const IMAGE_TIMEOUT_MS = 60_000;
@@ -15,10 +15,11 @@ export function commit(engine: Engine, name: string, labels: SandboxLabels, opti
   return engine.call('Taking the snapshot', options, COMMIT_TIMEOUT_MS, async (docker, signal) => {
     const container = docker.getContainer(name);
     const { Image } = await container.inspect({ abortSignal: signal });
-    const base = (await docker.getImage(Image).inspect()).Config;
+    const { Config: base, RootFS } = await docker.getImage(Image).inspect();
+    const baseLayers = Number((base.Labels as Record<string, string> | null)?.[BASE_LAYERS_LABEL] ?? RootFS?.Layers?.length ?? 0);
     const [repo, tag] = snapshotName(labels);
     const query = { container: name, repo, tag, pause: true, changes: restored(base).join('\n') };
-    const { Id } = (await container.commit({ _query: query, _body: { Labels: snapshotLabels(labels), StopSignal: 'SIGTERM' }, abortSignal: signal } as object)) as unknown as { Id: string };
+    const { Id } = (await container.commit({ _query: query, _body: { Labels: snapshotLabels(labels, baseLayers), StopSignal: 'SIGTERM' }, abortSignal: signal } as object)) as unknown as { Id: string };
     // The newest layer, which is what the container had written.
     const [layer] = (await docker.getImage(Id).history()) as { Size: number }[];
     return { provider: 'docker', kind: 'filesystem', ref: Id, sizeBytes: layer?.Size ?? 0 };
@@ -37,7 +38,7 @@ function restored(base: { Entrypoint?: string | string[] | null; Cmd?: string[] 
 }
 
 /** A name for people, and so that `docker image prune` does not take the image for a left-over; unique, since a name can point to one image only. */
-function snapshotName({ template, digest }: SandboxLabels): [repository: string, tag: string] {
+export function snapshotName({ template, digest }: SandboxLabels): [repository: string, tag: string] {
   const repository = (template ?? '').toLowerCase().replace(/[^a-z0-9]+/g, '-').replace(/^-+|-+$/g, '') || 'snapshot';
   const content = (digest ?? '').replace(/^sha256:/, '').replace(/[^A-Za-z0-9_]/g, '').slice(0, 12);
   return [`rl-sandboxes/${repository}`, [content, randomBytes(3).toString('hex')].filter(Boolean).join('-')];

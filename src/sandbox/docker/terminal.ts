@@ -18,7 +18,10 @@ export class Screen {
   readonly report = new Promise<never>(() => undefined);
   /** Resolves when the shell is ready to be told what to do, rejects if it cannot be. */
   readonly ready: Promise<void>;
+  /** Resolves when the terminal is the command's. */
+  readonly begun: Promise<void>;
   private onReady!: (error?: Error) => void;
+  private onBegun!: (error?: Error) => void;
   private greeting: Buffer | undefined = Buffer.alloc(0);
   private socket: Duplex | undefined;
   private released = false;
@@ -26,8 +29,8 @@ export class Screen {
 
   constructor(readonly nonce: string) {
     this.stdout = new Readable({ highWaterMark: BUFFER_BYTES, read: () => void this.socket?.resume(), destroy: (error, done) => (this.release(), done(error)) });
-    this.ready = new Promise((resolve, reject) => (this.onReady = (error) => (error ? reject(error) : resolve())));
-    this.ready.catch(() => undefined);
+    [this.ready, this.onReady] = promised();
+    [this.begun, this.onBegun] = promised();
   }
 
   attach(socket: Duplex): Promise<void> {
@@ -36,7 +39,9 @@ export class Screen {
     socket.on('error', () => undefined);
     return new Promise((resolve) => {
       const closed = (): void => {
-        this.onReady(new SandboxError('the terminal has ended before it was there'));
+        const error = new SandboxError('the terminal has ended before it was there');
+        this.onReady(error);
+        this.onBegun(error);
         resolve();
       };
       socket.once('end', closed).once('close', closed);
@@ -59,19 +64,31 @@ export class Screen {
   private take(chunk: Buffer): void {
     if (this.greeting !== undefined) {
       this.greeting = Buffer.concat([this.greeting, chunk]);
-      const found = /^([0-9a-f]{32}) (ready|none)\r?\n/m.exec(this.greeting.toString('latin1'));
-      if (!found || found[1] !== this.nonce) {
+      const said = this.greeting.toString('latin1');
+      const found = [...said.matchAll(/([0-9a-f]{32}) (ready|none|go)\r?\n/g)].filter(([, nonce]) => nonce === this.nonce);
+      if (found.some(([, , word]) => word === 'ready')) this.onReady();
+      if (found.some(([, , word]) => word === 'none')) this.onReady(new Unsupported('a terminal needs the program stty (coreutils) in the image'));
+      const go = found.find(([, , word]) => word === 'go');
+      if (!go) {
         if (this.greeting.length > MOST_GREETING) this.onReady(new SandboxError('the shell of the sandbox does not get ready'));
         return;
       }
-      this.onReady(found[2] === 'none' ? new Unsupported('a terminal needs the program stty (coreutils) in the image') : undefined);
-      chunk = this.greeting.subarray(found.index + found[0].length);
+      this.onBegun();
+      chunk = this.greeting.subarray(go.index + go[0].length);
       this.greeting = undefined;
       if (chunk.length === 0) return;
     }
     if (this.over || this.stdout.destroyed || this.released) return;
     if (!this.stdout.push(chunk)) this.socket?.pause();
   }
+}
+
+/** A promise, and what settles it. One that nobody waits for may fail. */
+function promised(): [Promise<void>, (error?: Error) => void] {
+  let settle!: (error?: Error) => void;
+  const promise = new Promise<void>((resolve, reject) => (settle = (error) => (error ? reject(error) : resolve())));
+  promise.catch(() => undefined);
+  return [promise, settle];
 }
 
 export interface StartedTerminal extends StartedExec {
@@ -88,6 +105,8 @@ export async function startOnTerminal(container: Docker.Container, command: Comm
   try {
     await screen.ready;
     await exec.resize({ w: size.columns, h: size.rows });
+    socket.write(framed(preparation(command) + becoming(command), screen.nonce));
+    await screen.begun;
   } catch (error) {
     socket.destroy();
     signal.throwIfAborted();
@@ -95,7 +114,6 @@ export async function startOnTerminal(container: Docker.Container, command: Comm
   } finally {
     signal.removeEventListener('abort', stop);
   }
-  socket.write(framed(preparation(command) + becoming(command), screen.nonce));
   const resize = ({ columns, rows }: TerminalSize): void => void exec.resize({ w: columns, h: rows }).catch(() => undefined);
   return { exec, socket, closed, resize };
 }

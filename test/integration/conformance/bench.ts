@@ -12,6 +12,8 @@ export interface Subject {
   readonly context: Pick<ProviderContext, 'stateDir'>;
   /** Sandboxes of the test that makes many at once; 32 unless told. */
   readonly parallel?: number;
+  /** Of the test of restores at once; 200 unless told. */
+  readonly restoresAtOnce?: number;
   /** Fails if the machine still holds something of a sandbox that was terminated: processes, mounts, containers. */
   readonly assertNothingLeft?: (id: string) => Promise<void>;
   readonly close?: () => Promise<void>;

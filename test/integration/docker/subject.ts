@@ -37,6 +37,7 @@ export async function dockerSubject(): Promise<DockerSubject> {
     base: { image: baseImage },
     context: { stateDir },
     parallel: 16,
+    restoresAtOnce: 60,
     assertNothingLeft: async (id) => {
       const left = await docker.listContainers({ all: true, filters: { name: [`rl-${id}`] } });
       assert.deepEqual(left.map(({ Names, State }) => [Names, State]), []);

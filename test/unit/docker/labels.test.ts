@@ -18,7 +18,7 @@ describe('docker labels', () => {
   });
 
   it('do not make a sandbox of what a person starts from a snapshot', () => {
-    assert.equal(sandboxInfo(container({ ...containerLabels('abc', LABELS), ...snapshotLabels(LABELS) }, 'cocky_hopper')), undefined);
+    assert.equal(sandboxInfo(container({ ...containerLabels('abc', LABELS), ...snapshotLabels(LABELS, 3) }, 'cocky_hopper')), undefined);
     assert.equal(sandboxInfo(container(containerLabels('abc', LABELS), 'cocky_hopper')), undefined);
     assert.equal(sandboxInfo(container({})), undefined);
   });

@@ -1,0 +1,58 @@
+/** Makes the processes of a sandbox stand still for a while, so that what they have written can be copied. */
+import { setTimeout as pause } from 'node:timers/promises';
+import { SandboxError } from '../errors.js';
+import { descendants, processState } from './processes.js';
+
+/** How long processes may take to stop: one that waits for a device cannot. */
+const PATIENCE_MS = 5_000;
+
+export class StandStill {
+  private readonly stopped: number[] = [];
+
+  /** `joined`: processes outside that have one inside, for which they wait. */
+  constructor(
+    private readonly gate: number,
+    private readonly joined: readonly number[],
+  ) {}
+
+  async during<T>(work: () => Promise<T>, signal: AbortSignal): Promise<T> {
+    try {
+      await this.stop(signal);
+      return await work();
+    } finally {
+      this.goOn();
+    }
+  }
+
+  /** Parents before their children: a shell that saw its child stop would take it for stopped by a person. Again for what was just started. */
+  private async stop(signal: AbortSignal): Promise<void> {
+    const deadline = Date.now() + PATIENCE_MS;
+    for (;;) {
+      const pids = [...new Set((await Promise.all([this.gate, ...this.joined].map(descendants))).flat())];
+      const states = await Promise.all(pids.map(processState));
+      const moving = pids.filter((_, index) => states[index] !== undefined && !/[TtZX]/.test(states[index].state));
+      if (moving.length === 0) return;
+      for (const pid of moving) {
+        if (!this.stopped.includes(pid)) this.stopped.push(pid);
+        send(pid, 'SIGSTOP');
+      }
+      signal.throwIfAborted();
+      if (Date.now() > deadline) throw new SandboxError('the processes of the sandbox do not stand still for the snapshot');
+      await pause(2);
+    }
+  }
+
+  /** Children first. What waits outside may have stopped with them. */
+  private goOn(): void {
+    for (const pid of [...this.stopped].reverse()) send(pid, 'SIGCONT');
+    for (const pid of this.joined) send(pid, 'SIGCONT');
+  }
+}
+
+function send(pid: number, signal: NodeJS.Signals): void {
+  try {
+    process.kill(pid, signal);
+  } catch {
+    // Gone meanwhile.
+  }
+}
