@@ -9,12 +9,14 @@ import { registerRunsCommands } from './commands/runs.js';
 import { registerSandboxCommands } from './commands/sandboxes.js';
 import { registerSetupCommands } from './commands/setup.js';
 import { registerTemplateCommands } from './commands/templates.js';
+import { registerTraceCommands } from './commands/traces.js';
 import { CurrentRun } from './currentRun.js';
 import { InternalCommands } from './ids.js';
 import { TemplateCodeLens } from './language/codeLens.js';
 import { LazyLanguage } from './language/lazy.js';
 import { Documents } from './panels/documents.js';
 import { RunViews } from './panels/runViews.js';
+import { TraceViews } from './panels/traceViews.js';
 import { Looking } from './looking.js';
 import { offerResume } from './offerResume.js';
 import { Runner } from './runner.js';
@@ -55,6 +57,7 @@ export function activate(context: vscode.ExtensionContext): TestApi | undefined 
   });
   own(engine);
   const documents = own(new Documents(engine));
+  const panels = { extensionUri: context.extensionUri, runner: engine, documents, log };
   const services: Services = {
     context,
     log,
@@ -64,7 +67,8 @@ export function activate(context: vscode.ExtensionContext): TestApi | undefined 
     runs: own(new Runs(engine, log)),
     sandboxes: own(new Sandboxes(engine)),
     setup: own(new Setup(engine, context.globalStorageUri.fsPath, log)),
-    runViews: own(new RunViews({ extensionUri: context.extensionUri, runner: engine, documents, log })),
+    runViews: own(new RunViews(panels)),
+    traceViews: own(new TraceViews(panels)),
   };
   own(logBuildOutput(engine, log));
   own(new CurrentRun(services.runs));
@@ -83,6 +87,7 @@ export function activate(context: vscode.ExtensionContext): TestApi | undefined 
   registerRunsCommands(services);
   registerSandboxCommands(services);
   registerTemplateCommands(services);
+  own(registerTraceCommands(services));
   registerSetupCommands(services, documents, { refresh });
   services.commander.register(InternalCommands.loadMoreRuns, {
     target: () => true,

@@ -20,6 +20,12 @@ export const Commands = {
   deleteRun: 'rlSandboxes.deleteRun',
   revealRun: 'rlSandboxes.revealRun',
   copyCliCommand: 'rlSandboxes.copyCliCommand',
+  openTrace: 'rlSandboxes.openTrace',
+  traceStepOver: 'rlSandboxes.trace.stepOver',
+  traceStepBack: 'rlSandboxes.trace.stepBack',
+  traceStepInto: 'rlSandboxes.trace.stepInto',
+  traceStepOut: 'rlSandboxes.trace.stepOut',
+  traceSearch: 'rlSandboxes.trace.search',
   terminateSandbox: 'rlSandboxes.terminateSandbox',
   terminateAllSandboxes: 'rlSandboxes.terminateAllSandboxes',
   refresh: 'rlSandboxes.refresh',
@@ -77,11 +83,19 @@ export const Items = {
   /** Cancelled, failed or interrupted: it can be resumed. */
   incompleteRun: 'run.incomplete',
   incompleteRunWithFailures: 'run.incomplete.failures',
+  episode: 'episode',
 } as const;
 export type ItemId = (typeof Items)[keyof typeof Items];
 
 /** `viewType` of the run view's panel. */
 export const RunViewType = 'rlSandboxes.runView';
+
+/** `viewType` of the panel of an episode's trace. */
+export const TraceViewType = 'rlSandboxes.traceView';
+/** Editor of files that are traces by their name. */
+export const TraceEditorType = 'rlSandboxes.trace';
+/** The same for files whose name says less: only if asked for. */
+export const TraceOptionEditorType = 'rlSandboxes.traceOption';
 
 /** Scheme of read-only documents: outputs of episodes, the report of `doctor`. */
 export const DocumentScheme = 'rl-sandboxes';

@@ -57,6 +57,17 @@ const DEADLINES: Record<Exclude<keyof RunnerRequests, 'hello'>, number | undefin
   'sandbox/list': 60 * SECOND,
   'sandbox/terminate': 60 * SECOND,
   'snapshot/delete': 120 * SECOND,
+  'trace/open': 120 * SECOND,
+  'trace/refresh': 60 * SECOND,
+  'trace/summaries': 60 * SECOND,
+  'trace/step': 60 * SECOND,
+  'trace/raw': 60 * SECOND,
+  'trace/blob': 60 * SECOND,
+  'trace/text': 60 * SECOND,
+  'trace/timeline': 120 * SECOND,
+  'trace/nextError': 60 * SECOND,
+  'trace/search': 600 * SECOND,
+  'trace/close': 10 * SECOND,
   'shutdown': 60 * SECOND,
 };
 
@@ -186,7 +197,7 @@ export class Runner {
     const { client, welcome, older } = connection;
     if (this.disposed) connection.close();
     log('info', `connected to engine ${welcome.version}, process ${welcome.pid}`);
-    for (const name of ['changed', 'build/output'] as const) client.on(name, (params) => this.events.emit(name, params));
+    for (const name of ['changed', 'build/output', 'trace/hits'] as const) client.on(name, (params) => this.events.emit(name, params));
     client.on('log', ({ level, message }) => log(level, message));
     void connection.closed.then((reason) => this.ended(connection, reason));
     if (older && this.toldOlder !== welcome.pid) {

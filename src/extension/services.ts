@@ -2,6 +2,7 @@
 import type * as vscode from 'vscode';
 import type { Commander } from './commander.js';
 import type { RunViews } from './panels/runViews.js';
+import type { TraceViews } from './panels/traceViews.js';
 import type { Runner } from './runner.js';
 import type { Runs } from './runs.js';
 import type { Sandboxes } from './sandboxes.js';
@@ -18,4 +19,5 @@ export interface Services {
   readonly sandboxes: Sandboxes;
   readonly setup: Setup;
   readonly runViews: RunViews;
+  readonly traceViews: TraceViews;
 }

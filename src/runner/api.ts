@@ -2,7 +2,9 @@
  * What the runner answers over JSON-RPC (`vscode-jsonrpc`, on its socket): methods by name, each with one object of parameters. `root` is the
  * workspace folder whose `.rlenv/` is meant, as an absolute path. The first request of a connection is `hello`; anything else ends it.
  */
+import type { PlaceText } from '../engine/traceText.js';
 import type { EpisodeDetail, Rows, RowsQuery, RunSnapshot } from '../protocol/runView.js';
+import type { Place, SearchEnd, SearchHit, StepDetail, StepSummary, TimelineBin, TraceHead, TraceOpened, TraceRef } from '../protocol/traceView.js';
 import type { BuildResult, DoctorReport, RunSummary, TemplateStatus } from '../engine/reports.js';
 import type { SandboxInfo } from '../sandbox/provider.js';
 import type { Problem } from '../template/template.js';
@@ -20,6 +22,25 @@ export interface RunOptions {
   readonly timeoutMs?: number;
   /** Build even if a snapshot is there. */
   readonly rebuild?: boolean;
+}
+
+/** Requests about traces: all of them only look. */
+export interface TraceRequests {
+  'trace/open': { params: { trace: TraceRef }; result: TraceOpened };
+  /** Takes in what was appended; the head if anything was. */
+  'trace/refresh': { params: { trace: TraceRef }; result: TraceHead | null };
+  'trace/summaries': { params: { trace: TraceRef; from: number; to: number }; result: readonly StepSummary[] };
+  'trace/step': { params: { trace: TraceRef; step: number }; result: StepDetail };
+  'trace/raw': { params: { trace: TraceRef; step: number; maxBytes?: number }; result: { text: string; bytes: number } };
+  /** As base64. */
+  'trace/blob': { params: { trace: TraceRef; ref: string }; result: string };
+  /** One text of a step in full. */
+  'trace/text': { params: { trace: TraceRef; step: number; place: Place }; result: PlaceText };
+  'trace/timeline': { params: { trace: TraceRef; bins: number }; result: readonly TimelineBin[] };
+  'trace/nextError': { params: { trace: TraceRef; from: number; direction: 1 | -1 }; result: number | null };
+  /** Ends when the whole trace was looked through, or with the most hits; they arrive as `trace/hits` before. Cancelling ends it. */
+  'trace/search': { params: { trace: TraceRef; search: string; text: string }; result: SearchEnd };
+  'trace/close': { params: { trace: TraceRef }; result: null };
 }
 
 export interface Hello extends Identity {
@@ -62,7 +83,7 @@ export interface RunnerStatus extends Welcome, Work {
 }
 
 /** Requests: name to parameters and result. */
-export interface RunnerRequests {
+export interface RunnerRequests extends TraceRequests {
   'hello': { params: Hello; result: Welcome };
   /**
    * Which folders the caller shows, all of them; it hears of no others. While one is `visible`, runs of other processes in it are followed, too. The
@@ -102,6 +123,7 @@ export interface RunnerNotifications {
   /** Something changed; coalesced to at most about ten a second for each kind and id. `id` is a run, where the kind is `run`. */
   'changed': { root: string; kind: 'run' | 'runs' | 'sandboxes' | 'snapshots'; id?: string };
   'build/output': { root: string; file: string; text: string };
+  'trace/hits': { search: string; hits: readonly SearchHit[] };
   'log': { level: 'info' | 'warn' | 'error'; message: string };
   /** The last that is heard of a runner that ends on purpose. */
   'ending': { reason: EndingReason };
@@ -120,6 +142,7 @@ export interface CallerRequests {
 export const LOOKS: ReadonlySet<keyof RunnerRequests> = new Set([
   ...(['hello', 'look', 'runner/status', 'runner/retire', 'shutdown'] as const),
   ...(['doctor', 'template/status', 'run/list', 'run/snapshot', 'run/rows', 'run/episode', 'run/export'] as const),
+  ...(['trace/open', 'trace/refresh', 'trace/summaries', 'trace/step', 'trace/raw', 'trace/blob', 'trace/text', 'trace/timeline', 'trace/nextError', 'trace/search', 'trace/close'] as const),
 ]);
 
 /** Requests that make sandboxes which may outlive an answer, a connection, or a runner that is killed. A runner that retires refuses them. */

@@ -2,6 +2,7 @@
 import type { Socket } from 'node:net';
 import { thisProcess } from '../engine/caller.js';
 import type { Engine } from '../engine/engine.js';
+import { Traces } from '../engine/traces.js';
 import { LOOKS, STARTS, type EndingReason, type Hello, type RunnerNotifications, type RunnerRequests, type RunnerStatus, type RunPlace, type Welcome, type Work } from './api.js';
 import { Coalescer } from './coalescer.js';
 import { Engines } from './engines.js';
@@ -31,6 +32,7 @@ export interface ServerOptions {
 type Handler = (params: unknown, call: Call) => Promise<unknown>;
 
 export class RunnerServer implements Services {
+  readonly traces = new Traces();
   private readonly sessions = new Set<Session>();
   private readonly opened = new Set<Session>();
   private readonly coalescer = new Coalescer(NOTIFY_INTERVAL_MS);
@@ -134,7 +136,7 @@ export class RunnerServer implements Services {
     clearTimeout(this.idleTimer);
     for (const watcher of this.watchers.values()) watcher.close();
     this.watchers.clear();
-    return (this.ending ??= this.engines.close());
+    return (this.ending ??= Promise.all([this.engines.close(), this.traces.closeAll()]).then(() => undefined));
   }
 
   /** Tells everybody why, and lets go of them. */
@@ -160,6 +162,7 @@ export class RunnerServer implements Services {
     if (!this.opened.delete(session)) return;
     this.options.log.write('info', `a connection closed, ${this.opened.size} in all`);
     this.look();
+    if (this.opened.size === 0) void this.traces.closeIdle();
     this.settle();
   }
 

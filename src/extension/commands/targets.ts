@@ -8,7 +8,7 @@ import { formatAgo, oneLine } from '../format.js';
 import { Commands, isTemplateName } from '../ids.js';
 import { noFolder, rootOf, roots } from '../roots.js';
 import type { Services } from '../services.js';
-import type { Node, RunRef, SandboxRef, SnapshotRef, TemplateRef } from '../views/node.js';
+import type { EpisodeRef, Node, RunRef, SandboxRef, SnapshotRef, TemplateRef } from '../views/node.js';
 import { describeRun } from '../views/runNodes.js';
 
 type Fields = Record<string, unknown>;
@@ -22,12 +22,15 @@ export function isRunRef(value: unknown): value is RunRef {
   return typeof ref?.root === 'string' && typeof ref.id === 'string';
 }
 
+export const isEpisodeRef = (value: unknown): value is EpisodeRef => isRunRef(value) && Number.isSafeInteger((value as Partial<EpisodeRef>).episode);
+
 function isTemplateRef(value: unknown): value is TemplateRef {
   const ref = fields(value);
   return typeof ref?.root === 'string' && typeof ref.file === 'string';
 }
 
 export const snapshotOf = (argument: unknown): SnapshotRef | undefined => nodeOf(argument)?.snapshot;
+export const episodeOf = (argument: unknown): EpisodeRef | undefined => nodeOf(argument)?.episode;
 export const sandboxOf = (argument: unknown): SandboxRef | undefined => nodeOf(argument)?.sandbox;
 
 /** Name of a template for a sentence: its file without the ending. */

@@ -1,10 +1,11 @@
 /** Read-only documents: outputs of episodes, and reports. */
 import * as l10n from '@vscode/l10n';
 import { open } from 'node:fs/promises';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { stripVTControlCharacters } from 'node:util';
 import * as vscode from 'vscode';
 import { Layout } from '../../store/layout.js';
+import type { Place, TraceRef } from '../../protocol/traceView.js';
 import { Disposing } from '../dispose.js';
 import { DocumentScheme } from '../ids.js';
 import type { Runner } from '../runner.js';
@@ -17,7 +18,17 @@ interface Address extends RunRef {
   readonly what: EpisodeText;
 }
 
+interface StepAddress {
+  readonly trace: TraceRef;
+  readonly step: number;
+  /** The step as it stands in the file, if absent. */
+  readonly place?: Place;
+}
+
 const REPORT = 'report';
+const TRACE = 'trace';
+/** Endings that make VS Code choose a language. */
+const ENDINGS: Readonly<Record<string, string>> = { markdown: 'md', json: 'json', diff: 'diff', python: 'py', javascript: 'js', typescript: 'ts', sh: 'sh', bash: 'sh', yaml: 'yaml', html: 'html', css: 'css', sql: 'sql' };
 /** Editors refuse more than 50 MB. */
 const MOST_BYTES = 20 * 2 ** 20;
 
@@ -39,6 +50,7 @@ export class Documents extends Disposing implements vscode.TextDocumentContentPr
 
   async provideTextDocumentContent(uri: vscode.Uri): Promise<string> {
     if (uri.authority === REPORT) return this.reports.get(uri.path) ?? '';
+    if (uri.authority === TRACE) return (await this.stepText(JSON.parse(uri.query) as StepAddress)).text;
     const { root, id, episode, what } = JSON.parse(uri.query) as Address;
     if (what !== 'record') return readOutput(join(new Layout(root).episode(id, Number(episode)), `${what}.log`));
     const { record } = await this.runner.request('run/episode', { root, id, episode });
@@ -47,6 +59,24 @@ export class Documents extends Disposing implements vscode.TextDocumentContentPr
 
   async openEpisode(ref: RunRef, episode: number, what: EpisodeText): Promise<void> {
     await this.show(episodeUri({ ...ref, episode, what }));
+  }
+
+  /** Opens a text of a step of a trace; the step as it stands in the file, if `place` is absent. */
+  async openStep(trace: TraceRef, step: number, place?: Place): Promise<void> {
+    const address: StepAddress = { trace, step, ...(place && { place }) };
+    const { language } = await this.stepText(address);
+    const name = `${place ? place.join('.') : 'raw'}.${ENDINGS[language] ?? 'log'}`;
+    await this.show(vscode.Uri.from({ scheme: DocumentScheme, authority: TRACE, path: `/${basename(trace.file)}/step ${step}/${name}`, query: JSON.stringify(address) }));
+  }
+
+  private async stepText({ trace, step, place }: StepAddress): Promise<{ text: string; language: string }> {
+    if (!place) {
+      const { text, bytes } = await this.runner.request('trace/raw', { trace, step, maxBytes: MOST_BYTES });
+      return { text: bytes > MOST_BYTES ? `${text}\n${l10n.t('[The last {0} bytes are not shown.]', bytes - MOST_BYTES)}\n` : text, language: 'json' };
+    }
+    const { text, language, cut } = await this.runner.request('trace/text', { trace, step, place });
+    const plain = stripVTControlCharacters(text);
+    return { text: cut > 0 ? `${plain}\n${l10n.t('[The last {0} characters are not shown.]', cut)}\n` : plain, language };
   }
 
   /** Opens a text under a name; a later one of the same name replaces it. */

@@ -1,4 +1,4 @@
-/** The page that holds the run view. Knows nothing of VS Code. */
+/** The page of a webview. Knows nothing of VS Code. */
 export interface PageParts {
   /** Address of `dist/webview` as the webview sees it. */
   readonly base: string;
@@ -7,8 +7,6 @@ export interface PageParts {
   readonly nonce: string;
   readonly language: string;
   readonly title: string;
-  /** Kept by the page with `setState`: see `RunViewState`. */
-  readonly run: string;
   /** Translations of the page's texts, `vscode.l10n.bundle`; absent in English. */
   readonly bundle?: Readonly<Record<string, string>> | undefined;
 }
@@ -19,9 +17,19 @@ const escape = (text: string): string => text.replace(/[&<>"']/g, (character) =>
 /** Data in a script element, which is not markup: nothing can end it, since JSON may spell `<` otherwise. */
 const dataElement = (id: string, value: unknown): string => `<script type="application/json" id="${id}">${JSON.stringify(value).replaceAll('<', '\\u003c')}</script>\n`;
 
+interface Content {
+  /** Name of the script and the style sheet in `dist/webview`. */
+  readonly script: string;
+  readonly element: string;
+  /** Kept by the page with `setState`, and found again by it after a reload of the window. */
+  readonly data: { readonly name: string; readonly value: string };
+  /** Whether the page may show images that it was given as bytes. */
+  readonly images: boolean;
+}
+
 /** No inline script or style, nothing from the network, nothing of the page's own but `dist/webview`. */
-export function runViewPage({ base, cspSource, nonce, language, title, run, bundle }: PageParts): string {
-  const policy = ["default-src 'none'", `script-src 'nonce-${nonce}'`, `style-src ${cspSource}`, `font-src ${cspSource}`, `img-src ${cspSource}`].join('; ');
+function webviewPage({ base, cspSource, nonce, language, title, bundle }: PageParts, { script, element, data, images }: Content): string {
+  const policy = ["default-src 'none'", `script-src 'nonce-${nonce}'`, `style-src ${cspSource}`, `font-src ${cspSource}`, `img-src ${cspSource}${images ? ' blob:' : ''}`].join('; ');
   return `<!DOCTYPE html>
 <html lang="${escape(language)}">
 <head>
@@ -29,13 +37,21 @@ export function runViewPage({ base, cspSource, nonce, language, title, run, bund
 <meta http-equiv="Content-Security-Policy" content="${escape(policy)}">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <link rel="stylesheet" id="vscode-codicon-stylesheet" href="${escape(`${base}/codicons/codicon.css`)}">
-<link rel="stylesheet" href="${escape(`${base}/runView.css`)}">
+<link rel="stylesheet" href="${escape(`${base}/${script}.css`)}">
 <title>${escape(title)}</title>
 </head>
 <body>
-<rl-run-view data-run="${escape(run)}"></rl-run-view>
-${bundle ? dataElement('l10n-bundle', bundle) : ''}<script type="module" nonce="${nonce}" src="${escape(`${base}/runView.js`)}"></script>
+<${element} data-${data.name}="${escape(data.value)}"></${element}>
+${bundle ? dataElement('l10n-bundle', bundle) : ''}<script type="module" nonce="${nonce}" src="${escape(`${base}/${script}.js`)}"></script>
 </body>
 </html>
 `;
 }
+
+/** `run`: see `RunViewState`. */
+export const runViewPage = ({ run, ...parts }: PageParts & { readonly run: string }): string =>
+  webviewPage(parts, { script: 'runView', element: 'rl-run-view', data: { name: 'run', value: run }, images: false });
+
+/** `trace`: see `TraceViewState`. */
+export const traceViewPage = ({ trace, ...parts }: PageParts & { readonly trace: string }): string =>
+  webviewPage(parts, { script: 'traceView', element: 'rl-trace-view', data: { name: 'trace', value: trace }, images: true });

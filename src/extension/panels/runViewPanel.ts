@@ -1,10 +1,7 @@
 /** One run view: answers the page's requests, and tells it that something changed while it can be seen. */
-import * as l10n from '@vscode/l10n';
-import { randomBytes } from 'node:crypto';
 import * as vscode from 'vscode';
-import type { RunSnapshot, RunViewRequests, RunViewTarget, ToExtension, ToWebview } from '../../protocol/runView.js';
+import type { RunSnapshot, RunViewNotifications, RunViewRequests, RunViewTarget } from '../../protocol/runView.js';
 import { Disposing } from '../dispose.js';
-import { isCancellation, reason } from '../failure.js';
 import { oneLine } from '../format.js';
 import { Commands, type CommandId } from '../ids.js';
 import type { Runner } from '../runner.js';
@@ -14,6 +11,8 @@ import { openArtifact } from './artifacts.js';
 import type { Documents } from './documents.js';
 import { runViewPage } from './html.js';
 import { parseMessage } from './messages.js';
+import type { Message } from './parse.js';
+import { WebviewPage } from './webviewPage.js';
 
 export interface PanelDependencies {
   readonly extensionUri: vscode.Uri;
@@ -37,6 +36,7 @@ const ACTIONS: Readonly<Record<RunViewRequests['action']['params']['action'], Co
 
 export class RunViewPanel extends Disposing {
   private readonly throttle = this.own(new Throttle(NOTIFY_MS, () => void this.notify()));
+  private readonly page: WebviewPage<RunViewRequests, RunViewNotifications>;
   private snapshot: Promise<RunSnapshot> | undefined;
   /** Changed while nobody could see it. */
   private stale = false;
@@ -49,20 +49,24 @@ export class RunViewPanel extends Disposing {
     private readonly deps: PanelDependencies,
   ) {
     super();
-    const { runner } = deps;
-    panel.webview.options = { enableScripts: true, localResourceRoots: [this.resources] };
-    const icon = (theme: string) => vscode.Uri.joinPath(deps.extensionUri, 'media', `run-${theme}.svg`);
+    const { runner, extensionUri, log } = deps;
+    this.page = this.own(
+      new WebviewPage<RunViewRequests, RunViewNotifications>(panel, {
+        extensionUri,
+        log,
+        name: 'run view',
+        parse: parseMessage,
+        answer: (message) => this.answer(message),
+        html: (parts) => runViewPage({ ...parts, run: JSON.stringify(run) }),
+      }),
+    );
+    const icon = (theme: string) => vscode.Uri.joinPath(extensionUri, 'media', `run-${theme}.svg`);
     panel.iconPath = { light: icon('light'), dark: icon('dark') };
-    this.own(panel.webview.onDidReceiveMessage((message: unknown) => void this.receive(message)));
     this.own(panel.onDidChangeViewState(() => panel.visible && this.stale && this.throttle.trigger()));
     this.own(runner.on('changed', ({ root, kind, id }) => kind === 'run' && root === run.root && id === run.id && this.changed()));
     this.own(runner.onStarted(() => this.changed()));
     this.own(vscode.workspace.onDidGrantWorkspaceTrust(() => this.load()));
     this.load();
-  }
-
-  private get resources(): vscode.Uri {
-    return vscode.Uri.joinPath(this.deps.extensionUri, 'dist', 'webview');
   }
 
   /** Brings the panel to the front, and an episode or a filter into view. */
@@ -73,26 +77,13 @@ export class RunViewPanel extends Disposing {
 
   /** Brings an episode or a filter into view, as soon as the page is up. */
   show(target: RunViewTarget | undefined): void {
-    if (target && this.ready) this.post({ method: 'show', params: target });
+    if (target && this.ready) this.page.notify('show', target);
     else if (target) this.target = target;
   }
 
   private load(): void {
-    const { webview } = this.panel;
     this.ready = false;
-    webview.html = runViewPage({
-      base: webview.asWebviewUri(this.resources).toString(),
-      cspSource: webview.cspSource,
-      nonce: randomBytes(16).toString('hex'),
-      language: vscode.env.language,
-      title: this.panel.title,
-      run: JSON.stringify(this.run),
-      bundle: vscode.l10n.bundle,
-    });
-  }
-
-  private post(message: ToWebview): void {
-    void this.panel.webview.postMessage(message);
+    this.page.load();
   }
 
   private changed(): void {
@@ -106,7 +97,7 @@ export class RunViewPanel extends Disposing {
     this.stale = false;
     try {
       const { revision } = await this.getSnapshot();
-      if (!this.isDisposed) this.post({ method: 'changed', params: { revision } });
+      this.page.notify('changed', { revision });
     } catch (error) {
       this.deps.log.debug(`run view ${this.run.id}: ${String(error)}`);
     }
@@ -122,23 +113,7 @@ export class RunViewPanel extends Disposing {
     return this.snapshot;
   }
 
-  private async receive(value: unknown): Promise<void> {
-    const parsed = parseMessage(value);
-    if (!parsed.ok) {
-      this.deps.log.warn('run view: refused a message that is not of the protocol');
-      if (parsed.id !== undefined) this.post({ id: parsed.id, error: l10n.t('the request was not understood') });
-      return;
-    }
-    const { message } = parsed;
-    try {
-      this.post({ id: message.id, result: await this.answer(message) });
-    } catch (error) {
-      if (!isCancellation(error)) this.deps.log.warn(`run view ${message.method}: ${String(error)}`);
-      this.post({ id: message.id, error: reason(error) });
-    }
-  }
-
-  private async answer(message: ToExtension): Promise<unknown> {
+  private async answer(message: Message<RunViewRequests>): Promise<unknown> {
     const { runner, documents } = this.deps;
     switch (message.method) {
       case 'ready': {

@@ -10,6 +10,9 @@ export interface RunRef {
   readonly root: string;
   readonly id: string;
 }
+export interface EpisodeRef extends RunRef {
+  readonly episode: number;
+}
 export interface SnapshotRef extends RunRef {
   readonly name: string;
 }
@@ -34,6 +37,7 @@ export interface Node {
   readonly command?: { readonly id: CommandId | InternalCommandId; readonly title: string; readonly arguments: readonly unknown[] };
   readonly template?: TemplateRef;
   readonly run?: RunRef;
+  readonly episode?: EpisodeRef;
   readonly snapshot?: SnapshotRef;
   readonly sandbox?: SandboxRef;
 }

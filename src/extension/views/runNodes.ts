@@ -119,8 +119,10 @@ function episodeNode(ref: RunRef, record: EpisodeRecord, rank: 'best' | 'worst')
     spoken: `${label}, ${which}`,
     tooltip: () => l10n.t('Episode {0}: {1}, {2} steps, {3}', record.episode, record.status, record.steps, formatDuration(record.timings.total)),
     icon: { id: rank === 'best' ? 'arrow-up' : 'arrow-down' },
+    item: Items.episode,
     command: { id: InternalCommands.openEpisode, title: l10n.t('Open Episode'), arguments: [ref, record.episode] },
     run: ref,
+    episode: { ...ref, episode: record.episode },
   };
 }
 

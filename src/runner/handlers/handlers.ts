@@ -1,5 +1,6 @@
 /** What handlers of requests are and are given. A file for each subject; `index.ts` puts them together. */
 import type { Engine } from '../../engine/engine.js';
+import type { Traces } from '../../engine/traces.js';
 import type { RunnerNotifications, RunnerRequests, RunnerStatus, RunPlace, Work } from '../api.js';
 import type { Session } from '../session.js';
 
@@ -18,6 +19,7 @@ export type Handlers = {
 export type HandlersOf<K extends keyof Handlers> = Pick<Handlers, K>;
 
 export interface Services {
+  readonly traces: Traces;
   /** The engine of a workspace folder, opened on first use, as the caller of the request sees it. */
   engine(root: string, call: Call): Promise<Engine>;
   /** Tells all who look at the folder that something changed; coalesced. */

@@ -3,6 +3,7 @@ import type { Handlers, Services } from './handlers.js';
 import { runHandlers } from './runs.js';
 import { runnerHandlers } from './runner.js';
 import { sandboxHandlers } from './sandboxes.js';
+import { traceHandlers } from './traces.js';
 
 /** One handler for each request, or this does not compile. */
 export const allHandlers = (services: Services): Handlers => ({
@@ -10,4 +11,5 @@ export const allHandlers = (services: Services): Handlers => ({
   ...buildHandlers(services),
   ...runHandlers(services),
   ...sandboxHandlers(services),
+  ...traceHandlers(services),
 });

@@ -1,0 +1,37 @@
+/** What the trace view may send. Knows nothing of VS Code. */
+import { isAbsolute } from 'node:path';
+import { MOST_BINS, MOST_STEPS, type Place, type TraceRef, type TraceViewRequests, type TraceViewState } from '../../protocol/traceView.js';
+import { isCount, isNothing, isPlain, isText, messageParser } from './parse.js';
+
+const DEEPEST_PLACE = 12;
+/** A step that is copied as a whole, with its outputs. */
+const LONGEST_COPY = 8 * 2 ** 20;
+
+const isPlace = (value: unknown): value is Place => Array.isArray(value) && value.length <= DEEPEST_PLACE && value.every((key) => isCount(key) || isText(key));
+
+export const parseTraceMessage = messageParser<TraceViewRequests>({
+  ready: (params) => isPlain(params) && (params.member === undefined || isCount(params.member)),
+  refresh: isNothing,
+  summaries: (params) => isPlain(params) && isCount(params.from) && isCount(params.to) && params.to >= params.from && params.to - params.from <= MOST_STEPS,
+  step: (params) => isPlain(params) && isCount(params.step),
+  raw: (params) => isPlain(params) && isCount(params.step),
+  blob: (params) => isPlain(params) && isText(params.ref),
+  timeline: (params) => isPlain(params) && isCount(params.bins) && params.bins >= 1 && params.bins <= MOST_BINS,
+  nextError: (params) => isPlain(params) && Number.isSafeInteger(params.from) && (params.direction === 1 || params.direction === -1),
+  search: (params) => isPlain(params) && isCount(params.search) && isText(params.text) && params.text !== '',
+  endSearch: isNothing,
+  open: (params) => isPlain(params) && isCount(params.step) && (params.place === undefined ? params.raw === true : isPlace(params.place)),
+  copy: (params) => isPlain(params) && isText(params.text, LONGEST_COPY) && isText(params.what),
+  copyLink: (params) => isPlain(params) && isCount(params.step) && isText(params.title),
+  browse: (params) => isPlain(params) && isText(params.url),
+});
+
+/** What the page kept, if it is what it should have kept. */
+export function restoredTrace(state: unknown): TraceRef | undefined {
+  try {
+    const { file, member } = JSON.parse((state as TraceViewState).trace) as Partial<TraceRef>;
+    return typeof file === 'string' && isAbsolute(file) && (member === undefined || isCount(member)) ? { file, ...(member !== undefined && { member }) } : undefined;
+  } catch {
+    return undefined;
+  }
+}
