@@ -46,6 +46,17 @@ const targets = [
     loader: { '.ttf': 'file', '.svg': 'file' },
     assetNames: '[name]',
   },
+  {
+    ...common,
+    entryPoints: { traceView: 'webview/traceView/main.ts' },
+    outdir: 'dist/webview',
+    // Markdown and code are read by parsers that are loaded with the first text that needs them.
+    chunkNames: 'chunks/[name]-[hash]',
+    splitting: true,
+    platform: 'browser',
+    target: 'chrome124',
+    format: 'esm',
+  },
 ];
 
 await rm('dist', { recursive: true, force: true });

@@ -1,4 +1,5 @@
-import type { RunViewRequestName, RunViewRequests, RunViewTarget, ToExtension } from '../src/protocol/runView.js';
+/** Requests by name, each with its parameters and its result. */
+export type RequestMap<R> = { readonly [K in keyof R]: { params: unknown; result: unknown } };
 
 /** The extension answered with an error, or did not answer in time. */
 export class RequestError extends Error {
@@ -7,7 +8,7 @@ export class RequestError extends Error {
 
 /** Carries messages to and from the extension. */
 export interface Port {
-  post(message: ToExtension): void;
+  post(message: { readonly id: number; readonly method: string; readonly params: unknown }): void;
   /** Calls `receive` with every message that arrives. */
   listen(receive: (message: unknown) => void): void;
 }
@@ -26,14 +27,11 @@ interface Pending {
   reject(error: unknown): void;
 }
 
-/** Sends the run view's requests and matches the answers to them. */
-export class RunViewClient {
-  /** Called when the run has changed. */
-  onChanged: (revision: number) => void = () => undefined;
-  /** Called when a person asked, elsewhere, for something to be shown. */
-  onShow: (target: RunViewTarget) => void = () => undefined;
+/** Sends a page's requests and matches the answers to them. `R`: the requests of its protocol, `N`: the notifications that come of themselves. */
+export class RpcClient<R extends RequestMap<R>, N> {
   readonly #port: Port;
   readonly #pending = new Map<number, Pending>();
+  readonly #listeners: { [K in keyof N]?: (params: N[K]) => void } = {};
   #lastId = 0;
 
   constructor(port: Port) {
@@ -42,11 +40,7 @@ export class RunViewClient {
   }
 
   /** @throws RequestError if the extension says so or is silent; the signal's reason if it is aborted. */
-  request<K extends RunViewRequestName>(
-    method: K,
-    params: RunViewRequests[K]['params'],
-    { signal, timeoutMs = TIMEOUT_MS }: RequestOptions = {},
-  ): Promise<RunViewRequests[K]['result']> {
+  request<K extends keyof R & string>(method: K, params: R[K]['params'], { signal, timeoutMs = TIMEOUT_MS }: RequestOptions = {}): Promise<R[K]['result']> {
     return new Promise((resolve, reject) => {
       if (signal?.aborted) {
         reject(signal.reason);
@@ -70,22 +64,26 @@ export class RunViewClient {
       this.#pending.set(id, {
         resolve: (result) => {
           finish();
-          resolve(result as RunViewRequests[K]['result']);
+          resolve(result as R[K]['result']);
         },
         reject: (error) => {
           finish();
           reject(error);
         },
       });
-      this.#port.post({ id, method, params } as ToExtension);
+      this.#port.post({ id, method, params });
     });
+  }
+
+  /** Calls back with each notification of this name; the last listener holds. */
+  on<K extends keyof N>(method: K, listener: (params: N[K]) => void): void {
+    this.#listeners[method] = listener;
   }
 
   #receive(message: unknown): void {
     if (typeof message !== 'object' || message === null) return;
-    const { id, method, params, result, error } = message as { id?: unknown; method?: unknown; params?: { revision?: unknown } & RunViewTarget; result?: unknown; error?: unknown };
-    if (method === 'changed' && typeof params?.revision === 'number') this.onChanged(params.revision);
-    if (method === 'show' && params) this.onShow(params);
+    const { id, method, params, result, error } = message as { id?: unknown; method?: unknown; params?: unknown; result?: unknown; error?: unknown };
+    if (typeof method === 'string' && Object.hasOwn(this.#listeners, method) && typeof params === 'object' && params !== null) this.#listeners[method as keyof N]?.(params as N[keyof N]);
     if (typeof id !== 'number') return;
     const pending = this.#pending.get(id);
     if (typeof error === 'string') pending?.reject(new RequestError(error));

@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
-import type { ToExtension } from '../../src/protocol/runView.js';
-import { RequestError, RunViewClient } from '../../webview/rpc.js';
+import type { RunViewNotifications, RunViewRequests } from '../../src/protocol/runView.js';
+import { type Port, RequestError, RpcClient } from '../../webview/rpc.js';
 
 function client() {
-  const posted: ToExtension[] = [];
+  const posted: Parameters<Port['post']>[0][] = [];
   let receive: (message: unknown) => void = () => undefined;
-  const rpc = new RunViewClient({ post: (message) => posted.push(message), listen: (listener) => (receive = listener) });
+  const rpc = new RpcClient<RunViewRequests, RunViewNotifications>({ post: (message) => posted.push(message), listen: (listener) => (receive = listener) });
   return { rpc, posted, answer: (message: unknown) => receive(message) };
 }
 
@@ -45,8 +45,8 @@ describe('requests of the run view', () => {
   it('are not disturbed by messages of others', () => {
     const { rpc, answer } = client();
     const seen: unknown[] = [];
-    rpc.onChanged = (revision) => seen.push(revision);
-    for (const message of [null, 'x', 7, {}, { id: 99, result: 1 }, { method: 'changed' }, { method: 'changed', params: { revision: 'x' } }]) answer(message);
+    rpc.on('changed', ({ revision }) => seen.push(revision));
+    for (const message of [null, 'x', 7, {}, { id: 99, result: 1 }, { method: 'changed' }, { method: 'show', params: {} }, { method: 'constructor', params: {} }]) answer(message);
     answer({ method: 'changed', params: { revision: 3 } });
     assert.deepEqual(seen, [3]);
   });

@@ -5,10 +5,11 @@ import { customElement, query, state } from 'lit/decorators.js';
 import type { RunSnapshot, RunViewRequests, RunViewTarget } from '../../src/protocol/runView.js';
 import { PageElement, icon } from '../element.js';
 import * as format from '../format.js';
-import { RunViewClient } from '../rpc.js';
+import { pageClient } from '../pageClient.js';
+import '../splitter.js';
 import { oneLine } from '../text.js';
-import { vscodeApi } from '../vscodeApi.js';
 import type { ActionName } from './actions.js';
+import '../page.css';
 import './app.css';
 import './charts/charts.js';
 import './filterBar.js';
@@ -21,8 +22,7 @@ import './groups.js';
 import './header.js';
 import type { EpisodePane } from './pane/episodePane.js';
 import './pane/episodePane.js';
-import { RunModel } from './runModel.js';
-import './splitter.js';
+import { RunModel, type RunViewClient } from './runModel.js';
 import './summary.js';
 import { type ViewState, keepState, restoreState } from './viewState.js';
 
@@ -46,10 +46,7 @@ export class RunView extends PageElement {
   @state() private failure?: string;
   @query('rl-episode-grid') private readonly grid?: EpisodeGrid;
   @query('rl-episode-pane') private readonly pane?: EpisodePane;
-  readonly #client = new RunViewClient({
-    post: (message) => vscodeApi.postMessage(message),
-    listen: (receive) => window.addEventListener('message', (event) => receive(event.data)),
-  });
+  readonly #client: RunViewClient = pageClient();
   readonly #model = new RunModel(this, this.#client, { onSnapshot: (grown) => this.#onSnapshot(grown), onShow: (target) => this.#show(target) });
   readonly #rows = new RowSource((query, signal) => this.#client.request('rows', query, { signal }), orderOf(this.view), () => {
     this.grid?.requestUpdate();
@@ -190,9 +187,9 @@ export class RunView extends PageElement {
 
   override render() {
     const { snapshot, problem } = this.#model;
-    if (!snapshot) return html`<main class="run-view">${problem === undefined ? html`<vscode-progress-bar aria-label=${l10n.t('Loading the run')}></vscode-progress-bar>` : this.#problemNotice(problem)}</main>`;
+    if (!snapshot) return html`<main class="page run-view">${problem === undefined ? html`<vscode-progress-bar aria-label=${l10n.t('Loading the run')}></vscode-progress-bar>` : this.#problemNotice(problem)}</main>`;
     const { filter, grouping, charts } = this.view;
-    return html`<main class="run-view">
+    return html`<main class="page run-view">
       ${this.#progress(snapshot)}
       <rl-run-header .snapshot=${snapshot} .trusted=${this.#model.trusted} .pending=${this.pending} .durationMs=${this.#duration(snapshot)}></rl-run-header>
       ${this.#notices(snapshot)}
@@ -219,7 +216,7 @@ export class RunView extends PageElement {
       ></rl-episode-grid>
       ${selected === undefined
         ? nothing
-        : html`<rl-splitter .split=${split} .beside=${beside}></rl-splitter>
+        : html`<rl-splitter .label=${l10n.t('Size of the episode pane')} .split=${split} .beside=${beside}></rl-splitter>
             <rl-episode-pane .episode=${selected} .tab=${tab} .load=${this.#loadEpisode}></rl-episode-pane>`}
     </div>`;
   }

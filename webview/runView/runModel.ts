@@ -1,6 +1,8 @@
 import type { ReactiveController, ReactiveControllerHost } from 'lit';
-import type { RunSnapshot, RunViewTarget } from '../../src/protocol/runView.js';
-import type { RunViewClient } from '../rpc.js';
+import type { RunSnapshot, RunViewNotifications, RunViewRequests, RunViewTarget } from '../../src/protocol/runView.js';
+import type { RpcClient } from '../rpc.js';
+
+export type RunViewClient = RpcClient<RunViewRequests, RunViewNotifications>;
 
 /** Shortest time between two requests for the same while a run changes, ms: a few a second is all that can be read. */
 const REFRESH_MS = 300;
@@ -34,10 +36,10 @@ export class RunModel implements ReactiveController {
   }
 
   hostConnected(): void {
-    this.#client.onChanged = (revision) => {
+    this.#client.on('changed', ({ revision }) => {
       if (revision !== this.snapshot?.revision) this.#invalidate();
-    };
-    this.#client.onShow = (target) => this.#listener.onShow(target);
+    });
+    this.#client.on('show', (target) => this.#listener.onShow(target));
     document.addEventListener('visibilitychange', this.#onVisibility);
     void this.refresh();
   }

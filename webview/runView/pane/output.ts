@@ -2,10 +2,10 @@ import * as l10n from '@vscode/l10n';
 import { type PropertyValues, html, nothing } from 'lit';
 import { customElement, property } from 'lit/decorators.js';
 import type { EpisodeDetail, OutputText } from '../../../src/protocol/runView.js';
+import { AnsiPalette, ansiNodes } from '../../ansiView.js';
 import { PageElement, emit } from '../../element.js';
 import * as format from '../../format.js';
 import { onThemeChange, readTheme } from '../../theme.js';
-import { AnsiPalette, ansiNodes } from './ansiView.js';
 
 /** Characters shown at the beginning and at the end of an output: what can be read at all, and laid out at once. */
 const HEAD = 40_000;

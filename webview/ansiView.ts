@@ -1,6 +1,6 @@
-import { type AnsiColour, type AnsiStyle, parseAnsi } from '../../ansi.js';
-import { type Rgb, css, mix, readable } from '../../colour.js';
-import type { Theme } from '../../theme.js';
+import { type AnsiColour, type AnsiStyle, parseAnsi } from './ansi.js';
+import { type Rgb, css, mix, readable } from './colour.js';
+import type { Theme } from './theme.js';
 
 const NAMES = ['Black', 'Red', 'Green', 'Yellow', 'Blue', 'Magenta', 'Cyan', 'White'];
 /** The usual colours of a terminal, where the theme has none. */

@@ -1,24 +1,24 @@
-import * as l10n from '@vscode/l10n';
 import { type PropertyValues } from 'lit';
 import { customElement, property } from 'lit/decorators.js';
-import { PageElement, emit } from '../element.js';
+import { PageElement, emit } from './element.js';
 
 const LOW = 0.15;
 const HIGH = 0.85;
 const STEP = 0.02;
 
-/** The line between the table and the pane: dragged, or moved with the arrow keys. */
+/** The line between two parts of a page: dragged, or moved with the arrow keys. */
 @customElement('rl-splitter')
 export class Splitter extends PageElement {
   /** Share of what comes before it. */
   @property({ attribute: false }) split = 0.5;
   @property({ attribute: false }) beside = true;
+  /** What it sizes, for a screen reader. */
+  @property({ attribute: false }) label = '';
 
   override connectedCallback(): void {
     super.connectedCallback();
     this.role = 'separator';
     this.tabIndex = 0;
-    this.ariaLabel = l10n.t('Size of the episode pane');
     this.ariaValueMin = String(100 * LOW);
     this.ariaValueMax = String(100 * HIGH);
     this.addEventListener('pointerdown', this.#onPointerDown);
@@ -27,6 +27,7 @@ export class Splitter extends PageElement {
   }
 
   protected override updated(_changed: PropertyValues<this>): void {
+    this.ariaLabel = this.label;
     this.ariaOrientation = this.beside ? 'vertical' : 'horizontal';
     this.ariaValueNow = String(Math.round(100 * this.split));
   }
