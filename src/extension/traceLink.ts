@@ -1,6 +1,6 @@
-/** Links to a step of a trace, for issues and chats. Knows nothing of VS Code. */
+/** How a trace is found again: by a link in an issue or a chat, by what its page kept. Knows nothing of VS Code. */
 import { isAbsolute, join, relative, sep } from 'node:path';
-import type { TraceRef } from '../protocol/traceView.js';
+import type { TraceRef, TraceViewState } from '../protocol/traceView.js';
 
 export interface TraceLink extends TraceRef {
   readonly step?: number;
@@ -39,4 +39,14 @@ export function isInside(folder: string, file: string): boolean {
 
 function count(text: string | null): number | undefined {
   return text !== null && /^\d{1,15}$/.test(text) ? Number(text) : undefined;
+}
+
+/** What the page kept, if it is what it should have kept. */
+export function restoredTrace(state: unknown): TraceRef | undefined {
+  try {
+    const { file, member } = JSON.parse((state as TraceViewState).trace) as Partial<TraceRef>;
+    return typeof file === 'string' && isAbsolute(file) && (member === undefined || count(String(member)) === member) ? { file, ...(member !== undefined && { member }) } : undefined;
+  } catch {
+    return undefined;
+  }
 }

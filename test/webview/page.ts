@@ -1,4 +1,4 @@
-/** The run view's page alone, in a real browser, under the policy that the extension gives it. */
+/** A page of a webview alone, in a real browser, under the policy that the extension gives it. */
 import { build } from 'esbuild';
 import { cp, mkdir, readFile } from 'node:fs/promises';
 import { createServer, type Server } from 'node:http';
@@ -15,7 +15,7 @@ const ROOT = join(import.meta.dirname, '../..');
 const BUILT = join(ROOT, 'out/webview');
 const TYPES: Readonly<Record<string, string>> = { '.js': 'text/javascript', '.css': 'text/css', '.ttf': 'font/ttf' };
 
-export interface OpenOptions extends StubOptions {
+export interface ViewOptions {
   readonly theme?: ThemeName;
   readonly width?: number;
   readonly height?: number;
@@ -25,22 +25,43 @@ export interface OpenOptions extends StubOptions {
   readonly script?: string;
 }
 
-export interface RunViewPage {
+export type OpenOptions = ViewOptions & StubOptions;
+
+export interface OpenPage {
   readonly page: Page;
   /** Errors of the page, refusals of the policy and warnings, as they came. */
   readonly complaints: string[];
 }
 
+/** A page, and what stands in for the extension in it. */
+export interface PageKind {
+  /** Of the bundle. */
+  readonly name: string;
+  readonly entry: string;
+  readonly stub: string;
+  readonly html: (parts: PageParts) => string;
+  /** There once the page is up. */
+  readonly ready: string;
+}
+
+const RUN_VIEW: PageKind = {
+  name: 'runView',
+  entry: 'webview/runView/main.ts',
+  stub: 'test/webview/stubHost.ts',
+  html: (parts) => runViewPage({ ...parts, run: '{"root":"/workspace","id":"run-14"}' }),
+  ready: '.grid-body .row:not(.loading)',
+};
+
 /** Bundles the page as the product's build does. */
-async function bundle(): Promise<void> {
+async function bundle({ name, entry, stub }: PageKind): Promise<void> {
   await mkdir(BUILT, { recursive: true });
   await cp(join(ROOT, 'node_modules/@vscode/codicons/dist'), join(BUILT, 'codicons'), { recursive: true, filter: (file) => !/\.(html|csv|svg|json|ts)$/.test(file) });
   const common = { absWorkingDir: ROOT, outdir: BUILT, bundle: true, platform: 'browser', target: 'chrome124', logLevel: 'warning' } as const;
-  await build({ ...common, entryPoints: { runView: 'webview/runView/main.ts' }, format: 'esm', minify: true, keepNames: true });
-  await build({ ...common, entryPoints: { stubHost: 'test/webview/stubHost.ts' }, format: 'iife' });
+  await build({ ...common, entryPoints: { [name]: entry }, format: 'esm', splitting: true, chunkNames: 'chunks/[name]-[hash]', minify: true, keepNames: true });
+  await build({ ...common, entryPoints: { [`${name}.stub`]: stub }, format: 'iife' });
 }
 
-async function serve(translations: () => PageParts['bundle']): Promise<Server> {
+async function serve({ html }: PageKind, translations: () => PageParts['bundle']): Promise<Server> {
   const server = createServer((request, response) => {
     // A browser asks for it, a webview does not.
     if (request.url === '/favicon.ico') return void response.writeHead(204).end();
@@ -49,7 +70,7 @@ async function serve(translations: () => PageParts['bundle']): Promise<Server> {
       const { port } = server.address() as AddressInfo;
       const origin = `http://127.0.0.1:${port}`;
       response.setHeader('content-type', 'text/html');
-      response.end(runViewPage({ base: origin, cspSource: origin, nonce: 'c0ffee', language: 'en', title: 'Run', run: '{"root":"/workspace","id":"run-14"}', bundle: translations() }));
+      response.end(html({ base: origin, cspSource: origin, nonce: 'c0ffee', language: 'en', title: 'Page', bundle: translations() }));
       return;
     }
     readFile(join(BUILT, path)).then(
@@ -72,22 +93,23 @@ export async function until(page: Page, expression: string, timeoutMs = 15_000):
 }
 
 /** A browser and what it needs; `close` ends all of it. */
-export class RunViewBrowser {
+export class PageBrowser<O extends object> {
   private constructor(
     private readonly browser: Browser,
     private readonly server: Server,
     private readonly stub: string,
+    private readonly kind: PageKind,
     private readonly served: { bundle?: PageParts['bundle'] },
   ) {}
 
-  static async launch(): Promise<RunViewBrowser> {
-    await bundle();
+  static async launch<O extends object>(kind: PageKind): Promise<PageBrowser<O>> {
+    await bundle(kind);
     // First, so that nothing is open when there is none.
     const browser = await launchBrowser();
     if (!browser) throw new Error(NO_BROWSER);
     const served: { bundle?: PageParts['bundle'] } = {};
-    const server = await serve(() => served.bundle);
-    return new RunViewBrowser(browser, server, await readFile(join(BUILT, 'stubHost.js'), 'utf8'), served);
+    const server = await serve(kind, () => served.bundle);
+    return new PageBrowser<O>(browser, server, await readFile(join(BUILT, `${kind.name}.stub.js`), 'utf8'), kind, served);
   }
 
   get address(): string {
@@ -95,7 +117,7 @@ export class RunViewBrowser {
   }
 
   /** Opens the page; with `until`, waits for rows or for whatever else it names. */
-  async open({ theme = 'dark', width = 1200, height = 900, bundle, script, ...stub }: OpenOptions, until = '.grid-body .row:not(.loading)'): Promise<RunViewPage> {
+  async open({ theme = 'dark', width = 1200, height = 900, bundle, script, ...stub }: ViewOptions & O, until = this.kind.ready): Promise<OpenPage> {
     const context = await this.browser.newContext({ viewport: { width, height } });
     const page = await context.newPage();
     page.setDefaultTimeout(15_000);
@@ -117,6 +139,9 @@ export class RunViewBrowser {
     await new Promise((resolve) => this.server.close(resolve));
   }
 }
+
+export type RunViewBrowser = PageBrowser<StubOptions>;
+export const RunViewBrowser = { launch: () => PageBrowser.launch<StubOptions>(RUN_VIEW) };
 
 /** Puts a theme on the page, as VS Code does: variables on the root, a class on the body. A script for the page. */
 export function themeScript(theme: ThemeName): string {

@@ -1,6 +1,5 @@
 /** What the trace view may send. Knows nothing of VS Code. */
-import { isAbsolute } from 'node:path';
-import { MOST_BINS, MOST_STEPS, type Place, type TraceRef, type TraceViewRequests, type TraceViewState } from '../../protocol/traceView.js';
+import { MOST_BINS, MOST_STEPS, type Place, type TraceViewRequests } from '../../protocol/traceView.js';
 import { isCount, isNothing, isPlain, isText, messageParser } from './parse.js';
 
 const DEEPEST_PLACE = 12;
@@ -25,13 +24,3 @@ export const parseTraceMessage = messageParser<TraceViewRequests>({
   copyLink: (params) => isPlain(params) && isCount(params.step) && isText(params.title),
   browse: (params) => isPlain(params) && isText(params.url),
 });
-
-/** What the page kept, if it is what it should have kept. */
-export function restoredTrace(state: unknown): TraceRef | undefined {
-  try {
-    const { file, member } = JSON.parse((state as TraceViewState).trace) as Partial<TraceRef>;
-    return typeof file === 'string' && isAbsolute(file) && (member === undefined || isCount(member)) ? { file, ...(member !== undefined && { member }) } : undefined;
-  } catch {
-    return undefined;
-  }
-}

@@ -7,10 +7,9 @@ import { Layout } from '../../store/layout.js';
 import { Disposing } from '../dispose.js';
 import { TraceEditorType, TraceOptionEditorType, TraceViewType } from '../ids.js';
 import { roots } from '../roots.js';
-import { isInside } from '../traceLink.js';
+import { isInside, restoredTrace } from '../traceLink.js';
 import type { EpisodeRef } from '../views/node.js';
 import type { PanelDependencies } from './runViewPanel.js';
-import { restoredTrace } from './traceMessages.js';
 import { TraceViewPanel } from './traceViewPanel.js';
 
 interface TraceDocument extends vscode.CustomDocument {

@@ -83,7 +83,7 @@ export class SearchPanel extends PageElement {
 
   #status(): string {
     const count = format.integer(this.found?.hits ?? this.hits.length);
-    if (this.running) return l10n.t('{0} so far\u2026', count);
+    if (this.running) return l10n.t('{0} so far…', count);
     if (!this.found) return '';
     if (this.found.hits === 0) return l10n.t('No results');
     if (!this.found.complete) return l10n.t('the first {0}', count);
