@@ -64,7 +64,7 @@ export class RpcClient<R extends RequestMap<R>, N> {
       this.#pending.set(id, {
         resolve: (result) => {
           finish();
-          resolve(result as R[K]['result']);
+          resolve(result);
         },
         reject: (error) => {
           finish();

@@ -27,7 +27,7 @@ export class TraceViews extends Disposing implements vscode.CustomReadonlyEditor
     super();
     for (const type of [TraceEditorType, TraceOptionEditorType]) this.own(vscode.window.registerCustomEditorProvider(type, this, { supportsMultipleEditorsPerDocument: true }));
     this.own(vscode.window.registerWebviewPanelSerializer(TraceViewType, this));
-    this.own({ dispose: () => this.panels.forEach(({ panel }) => panel.dispose()) });
+    this.own({ dispose: () => this.panels.forEach(({ panel }) => void panel.dispose()) });
   }
 
   /** Shows the trace of an episode, which may still be running. */
