@@ -7,6 +7,7 @@ import { addMaintenance } from './commands/maintenance.js';
 import { addRun } from './commands/run.js';
 import { addRunner } from './commands/runner.js';
 import { addRuns } from './commands/runs.js';
+import { addTrace } from './commands/trace.js';
 import { EXIT } from './failure.js';
 
 const program = new Command('rl-sandboxes')
@@ -25,7 +26,7 @@ for (const stream of [process.stdout, process.stderr])
     throw error;
   });
 
-for (const add of [addRun, addBuild, addRuns, addMaintenance, addRunner]) add(program);
+for (const add of [addRun, addBuild, addRuns, addTrace, addMaintenance, addRunner]) add(program);
 for (const command of program.commands) command.exitOverride();
 
 try {

@@ -3,6 +3,7 @@ import { setMaxListeners } from 'node:events';
 import { Engine } from '../engine/engine.js';
 import { findRoot } from '../store/layout.js';
 import { EXIT, UsageError, describeFailure, failureObject } from './failure.js';
+import { plainJson } from './plain.js';
 
 export interface CommonOptions {
   readonly root?: string;
@@ -40,7 +41,7 @@ export class Session {
   }
 
   result(object: unknown, text: () => string): void {
-    this.print(this.json ? JSON.stringify(object, null, 2) : text());
+    this.print(this.json ? plainJson(object) : text());
   }
 
   /** Runs a command to its end and sets the exit code. The second signal ends the process at once: sandboxes do not outlive it. */
@@ -59,7 +60,7 @@ export class Session {
     } catch (error) {
       process.exitCode = session.signal.aborted ? EXIT.cancelled : error instanceof UsageError ? EXIT.usage : EXIT.failed;
       if (!session.signal.aborted || !(error instanceof Interrupted)) {
-        if (session.json) session.print(JSON.stringify(failureObject(error), null, 2));
+        if (session.json) session.print(plainJson(failureObject(error)));
         else process.stderr.write(`${describeFailure(error)}\n`);
       }
     } finally {

@@ -15,6 +15,9 @@ export interface Bytes {
 }
 
 export class FileBytes implements Bytes {
+  /** Another file has the name now, or none. */
+  gone = false;
+
   private constructor(
     private readonly handle: FileHandle,
     public size: number,
@@ -49,6 +52,7 @@ export class FileBytes implements Bytes {
     const found = await this.handle.stat();
     this.size = found.size;
     this.modifiedAt = found.mtimeMs;
+    this.gone = found.nlink === 0;
   }
 
   close(): Promise<void> {

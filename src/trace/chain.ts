@@ -47,6 +47,10 @@ export class ChainReader implements TraceReader {
     return (starts.find(({ error }) => error) ?? starts.at(-1))?.at ?? 0;
   }
 
+  async settled(signal?: AbortSignal): Promise<void> {
+    await Promise.all(this.readers.map((reader) => reader.settled(signal)));
+  }
+
   async nextError(from: number, direction: 1 | -1): Promise<number | undefined> {
     const links = await this.links();
     for (const { reader, first, steps } of direction === 1 ? links : links.reverse()) {

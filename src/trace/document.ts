@@ -47,10 +47,10 @@ export class DocumentReader extends StepReader {
   private blobs: ((ref: string) => Promise<Uint8Array>) | undefined;
   private readonly sums = { prompt: 0, completion: 0, cached: 0, cost: 0, reward: 0, tokens: false, costs: false, rewards: false, unknown: false };
 
-  /** `sumRewards`: the reward of the whole is the sum of those of its steps. */
+  /** `sumRewards`: the reward of the whole is the sum of those of its steps. `refersElsewhere`: texts of steps lie outside them. */
   constructor(
     private readonly about: DocumentHead,
-    private readonly options: { readonly sumRewards?: boolean } = {},
+    private readonly options: { readonly sumRewards?: boolean; readonly refersElsewhere?: boolean } = {},
   ) {
     super();
   }
@@ -112,6 +112,10 @@ export class DocumentReader extends StepReader {
 
   protected get complete(): boolean {
     return true;
+  }
+
+  protected override get refersElsewhere(): boolean {
+    return this.options.refersElsewhere ?? false;
   }
 
   protected segments(): readonly Segment[] {

@@ -189,12 +189,14 @@ export interface TraceReader {
   blob(ref: string): Promise<Uint8Array>;
   /** The step to open on: the first that failed, else where the reward moved, else the last; the first while a big file is being gone through. */
   start(): Promise<number>;
+  /** Resolves once the whole file has been gone through: then errors, rewards and totals are those of all of it. */
+  settled(signal?: AbortSignal): Promise<void>;
   /** The next step with an error in a direction; `undefined` if there is none. */
   nextError(from: number, direction: 1 | -1): Promise<number | undefined>;
   timeline(bins: number): Promise<readonly TimelineBin[]>;
   /** Hits in the order of the steps, as they are found, one at most for each step; case-insensitive, literal text. */
   search(text: string, signal?: AbortSignal): AsyncIterable<SearchHit>;
-  /** Takes in what was appended; whether anything was. */
+  /** Takes in what was appended; whether anything was. Rejects if the file was replaced or cut: then it is to be opened again. */
   refresh(): Promise<boolean>;
   close(): Promise<void>;
 }

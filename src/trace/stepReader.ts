@@ -23,11 +23,18 @@ export abstract class StepReader implements TraceReader {
   /** Resolves when the background has gone through all there is. */
   protected background: Promise<void> = Promise.resolve();
   private waiting: (() => void)[] = [];
+  /** The background that has ended. */
+  private exhausted: Promise<void> | undefined;
 
   abstract head(): Promise<TraceHead>;
   abstract refresh(): Promise<boolean>;
   /** `full`: with the request of a model call, which may be all that was said before. */
   protected abstract load(index: number, full: boolean, signal?: AbortSignal): Promise<StepDetail>;
+  /** Texts of a step lie elsewhere than the step does, so that its own bytes do not tell what it says. */
+  protected get refersElsewhere(): boolean {
+    return false;
+  }
+
   /** What stands in the file for a step, parsed. */
   protected abstract values(index: number): Promise<readonly unknown[]>;
   protected abstract segments(): readonly Segment[];
@@ -66,6 +73,13 @@ export abstract class StepReader implements TraceReader {
     return this.index.firstError() ?? this.index.firstReward() ?? (this.index.known < this.index.length ? 0 : Math.max(0, this.index.length - 1));
   }
 
+  async settled(signal?: AbortSignal): Promise<void> {
+    while (!(this.complete && this.index.known >= this.index.length)) {
+      signal?.throwIfAborted();
+      if (!(await this.progress())) return;
+    }
+  }
+
   async nextError(from: number, direction: 1 | -1): Promise<number | undefined> {
     for (;;) {
       const found = this.index.nextError(from, direction);
@@ -82,6 +96,10 @@ export abstract class StepReader implements TraceReader {
   /** One hit at most for each step: its first. */
   async *search(text: string, signal?: AbortSignal): AsyncIterable<SearchHit> {
     if (!text) return;
+    if (this.refersElsewhere) {
+      yield* this.searchSteps(text, signal);
+      return;
+    }
     const all = signal ? AbortSignal.any([signal, this.closing.signal]) : this.closing.signal;
     for (const [at, segment] of this.segments().entries()) {
       const last = this.segments()[at + 1]?.first;
@@ -93,6 +111,17 @@ export abstract class StepReader implements TraceReader {
         const hit = findIn(await this.values(step).catch(() => []), text);
         if (hit) yield { step, ...hit };
       }
+    }
+  }
+
+  /** Step by step, in what is shown of each. */
+  private async *searchSteps(text: string, signal?: AbortSignal): AsyncIterable<SearchHit> {
+    for (let index = 0; index < this.index.length; index += 1) {
+      signal?.throwIfAborted();
+      this.closing.signal.throwIfAborted();
+      const { index: _, ...shown } = await this.load(index, false, signal).catch((error: unknown) => unreadableStep(index, error));
+      const hit = findIn([Object.values(shown)], text);
+      if (hit) yield { step: index, ...hit };
     }
   }
 
@@ -150,12 +179,18 @@ export abstract class StepReader implements TraceReader {
     }
   }
 
-  /** Waits until the index has grown; `false` if it will not. */
+  /** Waits until a step has been gone through. */
+  protected async knows(index: number): Promise<void> {
+    while (this.index.known <= index && (await this.progress()));
+  }
+
+  /** Waits until the index has grown, or will not grow any more; `false` if that was known before. */
   private async progress(): Promise<boolean> {
-    if (this.closing.signal.aborted) return false;
-    let ended = false;
-    await Promise.race([new Promise<void>((done) => this.waiting.push(done)), this.background.then(() => (ended = true), () => (ended = true))]);
-    return !ended || !this.closing.signal.aborted && this.index.known < this.index.length;
+    const { background } = this;
+    if (this.closing.signal.aborted || this.exhausted === background) return false;
+    const ended = (): void => void (this.exhausted = background);
+    await Promise.race([new Promise<void>((done) => this.waiting.push(done)), background.then(ended, ended)]);
+    return true;
   }
 
   private async patience(enough: () => boolean): Promise<void> {

@@ -18,7 +18,9 @@ const mapStep: Mapper = (value, context): Described => {
   if (!isRecord(value)) throw new Error('a step is no object');
   const text = (key: string): string => textOf(value[key])?.trim() ?? '';
   const action = text('action');
-  const said: Part[] = text('response') && text('response') !== text('thought') ? [{ type: 'text', text: text('response') }] : [];
+  // A response is most often the thought and the action in a block, which stand beside it.
+  const repeats = text('response').includes(text('thought')) && text('response').includes(action) && (text('thought') || action);
+  const said: Part[] = text('response') && !repeats ? [{ type: 'text', text: text('response') }] : [];
   const seconds = numberOf(value.execution_time);
   const state = argumentsOf(value.state);
   return {

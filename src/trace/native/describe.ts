@@ -39,7 +39,7 @@ export function describeStep({ begin, step, models }: StepEvents): Described {
   const results = step?.observation.kind === 'results' ? step.observation.results : [];
   const problem = step?.error ?? results.find((result) => result.error)?.error ?? failed(exitOf(step?.observation));
   return {
-    label: String(event.step),
+    label: step?.lane === undefined ? String(event.step) : `${step.lane}:${event.step}`,
     source: action.kind === 'none' ? 'environment' : 'agent',
     kind: step?.error ? 'error' : kindOf(action),
     title: titleOfAction(action, event.step),
@@ -56,7 +56,7 @@ export function describeStep({ begin, step, models }: StepEvents): Described {
         ? {}
         : { action: action.kind === 'command' ? partOf(action.command, 'text', action.language) : partOf(action.value, 'json') }),
     ...(step && { observation: observed(step.observation) }),
-    ...(step?.info !== undefined && { info: step.info }),
+    ...((step?.info !== undefined || step?.spaces) && { info: step.spaces ? { info: step.info, spaces: step.spaces } : step.info }),
     ...(step?.files?.length && { files: step.files }),
     ...(decided && { model: modelOf(decided) }),
   };

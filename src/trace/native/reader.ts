@@ -10,6 +10,7 @@ import type { StepDetail, StepKind, TraceHead, Tokens } from '../model.js';
 import { messageOf, StepReader, type Segment } from '../stepReader.js';
 import { describeMessage, describeNote, describeReward, describeStep, type Described, type StepEvents } from './describe.js';
 import { readStored } from './blobs.js';
+import { inlined, MessageIndex } from './context.js';
 
 /** Bytes of a line that tell what it is. The writer puts the type first. */
 const HEAD = 256;
@@ -34,6 +35,7 @@ export class NativeReader extends StepReader {
   private provisional = false;
   private damaged = 0;
   private found = false;
+  private readonly messages = new MessageIndex();
   private readonly sums = { prompt: 0, completion: 0, cached: 0, cost: 0, tokens: false, costs: false };
 
   private constructor(
@@ -98,6 +100,7 @@ export class NativeReader extends StepReader {
   async refresh(): Promise<boolean> {
     const before = this.bytes.size;
     await this.bytes.measure();
+    if (this.bytes.gone) throw new Error('another attempt took the place of this trace. Open it again');
     if (this.bytes.size === before) return false;
     if (this.bytes.size < before) throw new Error('the trace became shorter: it was written anew. Open it again');
     this.background = this.background.then(() => this.goThrough());
@@ -107,7 +110,16 @@ export class NativeReader extends StepReader {
 
   protected async load(index: number, full: boolean, signal?: AbortSignal): Promise<StepDetail> {
     const { events, problem } = await this.events(index, signal);
-    return { index, ...describeEvents(events, problem) };
+    const step = describeEvents(events, problem);
+    const call = full ? events.findLast((event) => event.type === 'model') : undefined;
+    return { index, ...step, ...(call && { model: { ...step.model, request: await this.request(call, index) } }) };
+  }
+
+  /** The body as it was sent. */
+  private async request(call: ModelEvent, index: number): Promise<unknown> {
+    await this.knows(index);
+    const messages = await this.messages.messages(this.bytes, call, inlined((name) => readStored(this.file, name)));
+    return { model: call.model, ...call.parameters, messages, ...(this.started?.tools?.length && { tools: this.started.tools }) };
   }
 
   protected async values(index: number): Promise<readonly unknown[]> {
@@ -212,21 +224,20 @@ export class NativeReader extends StepReader {
 
   private async learnStep(step: number, data: Buffer | undefined, base: number): Promise<void> {
     const span = this.index.span(step);
-    let described: Described | undefined;
-    if (data) {
-      const events: TraceEvent[] = [];
-      let problem: unknown;
-      for (const line of data.toString('utf8', span.start - base, span.end - base).split('\n'))
-        try {
-          if (line) events.push(JSON.parse(line) as TraceEvent);
-        } catch (error) {
-          problem = error;
-        }
-      described = describeEvents(events, problem);
-    } else described = await this.load(step, false);
-    if (described.label === DAMAGED && described.error) this.problems.push(`step ${step}: ${described.error}`);
+    const placed: { event: TraceEvent; line: Span }[] = [];
+    let problem: unknown;
+    for (const line of data ? linesIn(data, span, base) : await this.linesOf(span))
+      try {
+        const event = data ? (JSON.parse(data.toString('utf8', line.start - base, line.end - base)) as TraceEvent) : ((await readJson(this.bytes, line)).value as TraceEvent);
+        placed.push({ event, line });
+      } catch (error) {
+        problem = error;
+      }
+    const described = describeEvents(placed.map(({ event }) => event), problem);
+    if (described.label === DAMAGED) this.problems.push(`step ${step} is damaged: ${described.title}`);
     this.index.learn(step, described);
     this.count(described);
+    if (described.kind === 'message' || described.model || described.calls) this.messages.add(placed);
   }
 
   private count({ tokens, cost }: Described): void {
@@ -241,6 +252,17 @@ export class NativeReader extends StepReader {
       this.sums.cost += cost;
     }
   }
+}
+
+function linesIn(data: Buffer, span: Span, base: number): Span[] {
+  const lines: Span[] = [];
+  for (let start = span.start; start < span.end; ) {
+    const newline = data.indexOf(10, start - base);
+    const end = newline < 0 ? span.end : Math.min(span.end, newline + base);
+    if (end > start) lines.push({ start, end });
+    start = end + 1;
+  }
+  return lines;
 }
 
 const DAMAGED = 'damaged';

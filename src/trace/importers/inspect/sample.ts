@@ -71,7 +71,7 @@ export async function readSample(parts: SampleParts, head: Omit<DocumentHead, 'e
     ...(components.length && { components }),
     end: endOf(error, limit, components.length > 0, logStatus),
     extra: { target: await value('target'), metadata: await value('metadata'), uuid: facts.value('uuid') },
-  });
+  }, { refersElsewhere: parts.attachments.size > 0 });
   if (!facts.whole) reader.problem('the sample ends in the middle: its last part is not shown');
   const map = eventMapper(pools);
   for (const event of parts.events) reader.add({ ...event, map, elements: true });
