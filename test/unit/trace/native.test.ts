@@ -54,7 +54,7 @@ describe('native trace', () => {
     assert.deepEqual([verifier?.kind, verifier?.reward], ['verifier', 0.25]);
     const detail = await reader.step(1);
     assert.deepEqual(detail.calls?.[0]?.result, [{ type: 'terminal', text: '\u001b[31mred\u001b[0m' }]);
-    assert.deepEqual([detail.model?.attempts, detail.model?.request], [2, { model: 'tiny', temperature: 0 }]);
+    assert.deepEqual([detail.model?.attempts, detail.model?.request], [2, { model: 'tiny', temperature: 0, messages: [{ role: 'user', content: 'List the files.' }] }]);
     await reader.timeline(3);
     const head = await reader.head();
     assert.deepEqual([head.format, head.steps, head.reward, head.cost, head.tokens?.prompt, head.end.status, head.live, head.problems], ['native', 3, 0.25, 0.5, 12, 'completed', false, []]);
