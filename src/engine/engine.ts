@@ -4,7 +4,7 @@
  */
 import { readFile } from 'node:fs/promises';
 import type { EpisodeDetail, Rows, RowsQuery, RunSnapshot } from '../protocol/runView.js';
-import { openPolicy } from '../rollout/policies/index.js';
+import { openPolicy, type Policy } from '../rollout/policies/index.js';
 import { readSecrets } from '../rollout/secrets.js';
 import { currentOwner, isOwnerAlive } from '../sandbox/owner.js';
 import type { SandboxInfo } from '../sandbox/provider.js';
@@ -121,6 +121,10 @@ export class Engine {
     return names.length === 0 ? {} : readSecrets(template, await this.caller.variables(names));
   }
 
+  private policy(name: string, template: Template): Promise<Policy> {
+    return openPolicy(name, { template, variables: this.caller.variables });
+  }
+
   /**
    * Begins a run; resolves as soon as it has an id. Rejects, with nothing written, if the template is wrong, a secret is missing or no
    * provider can be used.
@@ -129,7 +133,7 @@ export class Engine {
     const { template, parsed } = await load(file);
     const secrets = await this.secrets(template);
     const choice = await this.providers.choose(template, parsed, request.provider);
-    const policy = await openPolicy(request.policy ?? template.policy, { template });
+    const policy = await this.policy(request.policy ?? template.policy.name, template);
     const seeds: SeedSet = request.seeds === undefined ? template.episode.seeds : parseSeeds(request.seeds);
     const samples = positive('samples', request.samples ?? template.episode.samples);
     const record = await this.runs.create({
@@ -157,7 +161,7 @@ export class Engine {
     const { template, parsed } = await load(record.file);
     const secrets = await this.secrets(template);
     const choice = await this.providers.choose(template, parsed, record.provider);
-    return this.launch({ ...record, owner: this.owner, state: 'building', error: undefined, finishedAt: undefined, summary: undefined }, { template, secrets, choice, policy: await openPolicy(record.policy, { template }) }, events);
+    return this.launch({ ...record, owner: this.owner, state: 'building', error: undefined, finishedAt: undefined, summary: undefined }, { template, secrets, choice, policy: await this.policy(record.policy, template) }, events);
   }
 
   /** A new run over the same seeds, or over those episodes that failed or have no reward. */
@@ -184,7 +188,7 @@ export class Engine {
       templateDigest: '',
       total: episodes?.length ?? seedCount(seeds) * samples,
     });
-    return this.launch(record, { template, secrets, choice, policy: await openPolicy(old.policy, { template }) }, events);
+    return this.launch(record, { template, secrets, choice, policy: await this.policy(old.policy, template) }, events);
   }
 
   private launch(record: RunRecord, undertaking: Undertaking, events: LiveRunEvents): LiveRun {

@@ -107,7 +107,7 @@ const round = (ms: number): number => Math.round(ms * 1000) / 1000;
 export async function runEpisode(id: EpisodeId, context: EpisodeContext, signal: AbortSignal): Promise<EpisodeRecord> {
   const startedAt = Date.now();
   const start = performance.now();
-  const redactor = new Redactor(context.secrets);
+  const redactor = new Redactor({ ...context.secrets, ...context.policy.secrets });
   const folder = context.folder(id.episode);
   let attempt = new Attempt(1, folder, redactor);
   begin(attempt, id, context);

@@ -33,7 +33,8 @@ export function assemble(input: TemplateInput, file: string, written: Written): 
     network: typeof network === 'string' ? { setup: network, episode: network } : (network ?? { setup: 'full', episode: 'none' }),
     setup: (input.setup ?? []) as SetupStep[],
     episode: { run: episode.run, python: episode.python, timeoutMs: episode.timeout, seeds: seeds(episode.seeds), samples: episode.samples },
-    policy: input.policy,
+    task: input.task,
+    policy: typeof input.policy === 'string' ? { name: input.policy } : input.policy,
     solution: input.solution,
     reward: components.map((component, index): RewardComponentSpec => {
       if (component.type === 'diff') return { ...component, expected: at(component.expected) };

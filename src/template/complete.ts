@@ -23,7 +23,7 @@ export type SchemaPath = readonly (string | number)[];
 
 /**
  * Keys of the map at a path, in the schema's order; none if there is no map. `type` is the value of the map's own
- * key `type`, where it has one: it chooses among kinds of rewards.
+ * key `type` or `name`, where it has one: it chooses among kinds of rewards or of policies.
  */
 export function keysAt(path: SchemaPath, type?: string): KeyInfo[] {
   const maps = narrowed(branchesAt(path), type);
@@ -78,7 +78,7 @@ function child(schema: JsonSchema, part: string): readonly JsonSchema[] {
 
 function narrowed(branches: readonly JsonSchema[], type: string | undefined): JsonSchema[] {
   const maps = branches.filter((branch) => branch.properties);
-  const chosen = maps.filter((map) => map.properties?.type?.const === type);
+  const chosen = maps.filter((map) => (map.properties?.type?.const ?? map.properties?.name?.const) === type);
   return type !== undefined && chosen.length > 0 ? chosen : maps;
 }
 

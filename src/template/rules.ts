@@ -36,11 +36,14 @@ export function checkRules(value: unknown): Finding[] {
 
 /** Who acts needs something to do. */
 function checkActor(root: Map, report: Report): void {
-  const { policy, episode, solution } = root;
-  if (policy === undefined || policy === 'script') exactlyOne(episode, ['episode'], report);
+  const { policy = 'script', episode, solution } = root;
+  const name = isMap(policy) ? policy.name : policy;
+  if (name === 'script') exactlyOne(episode, ['episode'], report);
   else if (isMap(episode)) atMostOne(episode, ['episode'], 'run', 'python', report);
   if (solution !== undefined) exactlyOne(solution, ['solution'], report);
-  else if (policy === 'oracle') report(['policy'], 'the policy `oracle` runs the reference solution: expected `solution` with `run` or `python`');
+  else if (name === 'oracle') report(['policy'], 'the policy `oracle` runs the reference solution: expected `solution` with `run` or `python`');
+  if (name === 'llm' && root.task === undefined) report(['policy'], 'the policy `llm` needs a `task`: what the model is asked to do');
+  if (isMap(policy) && policy.max_cost !== undefined && policy.price === undefined) report(['policy', 'max_cost'], 'expected `price` beside `max_cost`: without it nothing has a cost');
 }
 
 function exactlyOne(value: unknown, path: DocumentPath, report: Report): void {
@@ -120,6 +123,6 @@ function checkReferences(value: unknown, path: DocumentPath, report: Report): vo
     if (start >= 0) report(path, `${quoteValue(value.slice(start).split('}', 1)[0]! + '}')} is allowed under \`secrets\` only: name the secret there and use its variable here`);
   } else if (Array.isArray(value)) value.forEach((item, index) => checkReferences(item, [...path, index], report));
   else if (value !== null && typeof value === 'object') {
-    for (const [key, item] of Object.entries(value)) if (path.length > 0 || key !== 'secrets') checkReferences(item, [...path, key], report);
+    for (const [key, item] of Object.entries(value)) if (!(path.length === 0 && key === 'secrets') && !(path.length === 1 && path[0] === 'policy' && (key === 'api_key' || key === 'base_url'))) checkReferences(item, [...path, key], report);
   }
 }

@@ -3,6 +3,7 @@
  * come from here. What one key says about another is in `rules.ts`. Own messages begin with "expected"; what was found is added to them.
  */
 import * as z from 'zod';
+import { policy } from './policySchema.js';
 import { duration, size } from './units.js';
 
 /** Most seeds of a template, and most episodes of a run. */
@@ -101,11 +102,6 @@ const episode = z
     samples: z.int().min(1).max(100_000).default(1).describe('Episodes per seed.'),
   })
   .describe('What one episode does: `run` or `python`, for how long, and on which seeds.');
-
-const policy = z
-  .enum(['script', 'oracle', 'noop'])
-  .default('script')
-  .describe('Who acts in an episode: `script`: the command under `episode`; `oracle`: the reference solution; `noop`: nobody.');
 
 const solution = z
   .strictObject(
@@ -213,6 +209,7 @@ export const templateSchema = z
       network: network.optional(),
       setup: z.array(step).optional().describe('Steps that prepare the sandbox; what they leave is the snapshot.'),
       episode,
+      task: z.string('expected a text').min(1, 'expected a text that is not empty').optional().describe('What an agent is asked to do: the first message that a model is sent.'),
       policy,
       solution: solution.optional(),
       reward: reward.default('stdout'),

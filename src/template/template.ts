@@ -1,5 +1,9 @@
 /** A loaded template: the file's content with defaults resolved, as the rest of the project uses it. */
+import type { PolicySpec } from './policySchema.js';
 import type { TemplateInput } from './schema.js';
+
+export type { PolicySpec } from './policySchema.js';
+export type PolicyName = PolicySpec['name'];
 
 /** `timeout` in milliseconds. */
 export type SetupStep = ({ readonly run: string; readonly python?: undefined } | { readonly python: string; readonly run?: undefined }) & { readonly timeout?: number };
@@ -64,8 +68,10 @@ export interface Template {
     readonly seeds: SeedSet;
     readonly samples: number;
   };
-  /** Name of the policy that acts where nobody asks for another. */
-  readonly policy: string;
+  /** What an agent is asked to do. */
+  readonly task?: string;
+  /** The policy that acts where nobody asks for another. */
+  readonly policy: PolicySpec;
   /** The reference solution, which the oracle runs. */
   readonly solution?: { readonly run?: string; readonly python?: string };
   /** At least one; a single one has weight 1 unless written otherwise. `expected` and `dockerfile` paths are absolute. */

@@ -13,7 +13,7 @@ export interface Cursor {
   readonly inValue: boolean;
   /** Keys of the same map on other lines. */
   readonly siblings: readonly string[];
-  /** Value of the sibling `type`, which chooses among kinds of rewards. */
+  /** Value of the sibling `type`, or of `name` in a policy, which chooses among kinds of rewards or of policies. */
   readonly type?: string;
 }
 
@@ -55,7 +55,8 @@ export function cursorAt(lines: readonly string[], line: number, column: number)
   if (!around) return undefined;
   const siblings = siblingsOf(lines, line, own);
   const { key } = own;
-  return { path: around, ...(key !== undefined && { key }), inValue, siblings: [...siblings.keys()], ...(siblings.has('type') && { type: siblings.get('type') }) };
+  const kind = around.at(-1) === 'policy' ? 'name' : 'type';
+  return { path: around, ...(key !== undefined && { key }), inValue, siblings: [...siblings.keys()], ...(siblings.has(kind) && { type: siblings.get(kind) }) };
 }
 
 function pathAbove(lines: readonly string[], line: number, own: Line): SchemaPath | undefined {

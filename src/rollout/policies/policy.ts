@@ -1,7 +1,7 @@
 /** What a policy is, and what one is made from. */
 import type { StartEvent } from '../../trace/events.js';
 import type { EpisodeStatus } from '../../store/records.js';
-import type { Template } from '../../template/template.js';
+import type { PolicyName, PolicySpec, Template } from '../../template/template.js';
 import type { Stage } from '../stage.js';
 
 /** How an episode has ended, in the eyes of who acted. */
@@ -18,6 +18,8 @@ export interface Policy {
   /** What the first line of each trace says of it; no secrets. */
   readonly description: StartEvent['policy'];
   readonly tools?: StartEvent['tools'];
+  /** Values that no trace, log or message may hold, besides those of the template. */
+  readonly secrets?: Readonly<Record<string, string>>;
   /**
    * Plays one episode, by steps on its stage. Throws `EpisodeLimit` where a limit of the episode ended it (most limits are the stage's own), and
    * an error of the infrastructure, never a reward of 0, where the machinery failed.
@@ -29,6 +31,14 @@ export interface Policy {
 
 export interface PolicyRequest {
   readonly template: Template;
+  /** Variables of whoever started the run, by name. */
+  readonly variables: (names: readonly string[]) => Promise<NodeJS.ProcessEnv>;
+}
+
+/** What the template says of a policy. Throws one sentence if it says nothing. */
+export function settingsOf<N extends PolicyName>({ policy, file }: Template, name: N): Extract<PolicySpec, { name: N }> {
+  if (policy.name !== name) throw new Error(`${file} has no settings for the policy \`${name}\`: they stand under \`policy\`, as \`{name: ${name}, ...}\``);
+  return policy as Extract<PolicySpec, { name: N }>;
 }
 
 /** Makes a policy, without starting anything yet. Throws one sentence if the template lacks what it needs. */
