@@ -66,7 +66,7 @@ export async function openLine(format: LineFormat, file: string, bytes: FileByte
   }
   const outline = await Outline.of(bytes, lines.span(selected), ['', ...format.patterns], signal);
   const reader = await format.read(file, bytes, outline, lines.count > 1 ? { members: { selected, names, total: lines.count } } : {}, selected);
-  if (!outline.whole) reader.problem(lines.count > 1 ? `line ${selected + 1} of those with content is damaged: its last part is not shown` : 'the file ends in the middle: its last part is not shown');
+  if (!outline.whole || outline.all('')[0]?.type !== 'object') reader.problem(lines.count > 1 ? `line ${selected + 1} of those with content is damaged: its last part is not shown` : 'the file ends in the middle: its last part is not shown');
   reader.hold(bytes);
   return reader.ready();
 }

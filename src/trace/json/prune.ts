@@ -2,6 +2,7 @@
 import { windows, type Bytes, type Span } from '../bytes.js';
 import { parseJson } from './tolerant.js';
 
+const U = 0x75;
 const WHOLE = 8 << 20;
 const BUDGET = 4 << 20;
 const STRING = 256 << 10;
@@ -46,6 +47,8 @@ class Pruner {
   private readonly open: number[] = [];
   private inString = false;
   private escaped = false;
+  /** Hexadecimal digits of an escape that are still to come. */
+  private digits = 0;
   private stringBytes = 0;
   private cutBytes = 0;
   /** The last string that was read, as far as a key is long; and whether a colon followed it. */
@@ -80,7 +83,7 @@ class Pruner {
           if (ends && this.cutBytes) {
             from = at;
             this.write(`… [${this.cutBytes} bytes left out]`);
-          } else if (!ends && (this.cutBytes || (this.stringBytes >= this.longest && !this.escaped && (byte & 0xc0) !== 0x80))) {
+          } else if (!ends && (this.cutBytes || (this.stringBytes >= this.longest && !this.escaped && this.digits === 0 && (byte & 0xc0) !== 0x80))) {
             if (!this.cutBytes) flush(at);
             this.cutBytes += 1;
             from = at + 1;
@@ -88,6 +91,8 @@ class Pruner {
           if (this.word.length < 64 && !ends) this.word.push(byte);
         }
         this.stringBytes += 1;
+        if (this.digits > 0) this.digits -= 1;
+        else if (this.escaped && byte === U) this.digits = 4;
         this.escaped = byte === BACKSLASH && !this.escaped;
         if (ends) this.inString = false;
         continue;
@@ -95,6 +100,7 @@ class Pruner {
       if (byte === QUOTE) {
         this.inString = true;
         this.escaped = false;
+        this.digits = 0;
         this.stringBytes = 0;
         this.cutBytes = 0;
         this.word = [];

@@ -27,7 +27,7 @@ describe('native trace', () => {
   };
 
   beforeEach(async () => {
-    folder = await mkdtemp(join(tmpdir(), 'rl-trace-'));
+    folder = await mkdtemp(join(tmpdir(), 'rl-native-'));
     file = join(folder, 'trace.jsonl');
   });
   afterEach(async () => {
