@@ -121,8 +121,8 @@ export class Engine {
     return names.length === 0 ? {} : readSecrets(template, await this.caller.variables(names));
   }
 
-  private policy(name: string, template: Template): Promise<Policy> {
-    return openPolicy(name, { template, variables: this.caller.variables });
+  private policy(name: string, template: Template, secrets: Readonly<Record<string, string>>): Promise<Policy> {
+    return openPolicy(name, { template, secrets, ...this.caller });
   }
 
   /**
@@ -133,7 +133,7 @@ export class Engine {
     const { template, parsed } = await load(file);
     const secrets = await this.secrets(template);
     const choice = await this.providers.choose(template, parsed, request.provider);
-    const policy = await this.policy(request.policy ?? template.policy.name, template);
+    const policy = await this.policy(request.policy ?? template.policy.name, template, secrets);
     const seeds: SeedSet = request.seeds === undefined ? template.episode.seeds : parseSeeds(request.seeds);
     const samples = positive('samples', request.samples ?? template.episode.samples);
     const record = await this.runs.create({
@@ -161,7 +161,7 @@ export class Engine {
     const { template, parsed } = await load(record.file);
     const secrets = await this.secrets(template);
     const choice = await this.providers.choose(template, parsed, record.provider);
-    return this.launch({ ...record, owner: this.owner, state: 'building', error: undefined, finishedAt: undefined, summary: undefined }, { template, secrets, choice, policy: await this.policy(record.policy, template) }, events);
+    return this.launch({ ...record, owner: this.owner, state: 'building', error: undefined, finishedAt: undefined, summary: undefined }, { template, secrets, choice, policy: await this.policy(record.policy, template, secrets) }, events);
   }
 
   /** A new run over the same seeds, or over those episodes that failed or have no reward. */
@@ -188,7 +188,7 @@ export class Engine {
       templateDigest: '',
       total: episodes?.length ?? seedCount(seeds) * samples,
     });
-    return this.launch(record, { template, secrets, choice, policy: await this.policy(old.policy, template) }, events);
+    return this.launch(record, { template, secrets, choice, policy: await this.policy(old.policy, template, secrets) }, events);
   }
 
   private launch(record: RunRecord, undertaking: Undertaking, events: LiveRunEvents): LiveRun {

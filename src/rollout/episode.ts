@@ -170,6 +170,7 @@ async function play(id: EpisodeId, context: EpisodeContext, attempt: Attempt, re
         ...id,
         sandbox,
         exitCode: attempt.exitCode,
+        return: attempt.return,
         stdout: attempt.stdout,
         verifierOutput: attempt.verifier,
         secrets: context.secrets,

@@ -36,6 +36,44 @@ const llm = z.strictObject({
   output_limit: size.prefault('16Ki').describe('How much of the output of a call the model is told: half from its beginning, half from its end.'),
 });
 
+const player = {
+  command: z.array(z.string().min(1)).min(1).describe('Program and arguments, run on this machine in the template folder; lines of JSON on its standard input and output.'),
+  per: z.enum(['run', 'episode']).default('run').describe('One process for all episodes, or one for each.'),
+  timeout: duration.prefault('30s').describe('How long the program may take for an action.'),
+};
+const maxSteps = (steps: number) => budget.default(steps).describe('Most steps of an episode.');
+
+const gym = z.strictObject({
+  name: z.literal('gym').describe('A Gymnasium environment inside the sandbox.'),
+  env: z
+    .string()
+    .regex(/^[A-Za-z_][\w./:-]*$/, 'expected an id such as `CartPole-v1`, or `module:Class`')
+    .describe('Id of the environment, or `module:Class`.'),
+  kwargs: z.record(z.string(), z.unknown()).default({}).describe('Arguments to make it with.'),
+  actions: z
+    .union(
+      [
+        z.literal('random').describe('Sampled from the action space, by the seed.'),
+        z.strictObject({ constant: z.unknown().describe('The same action at each step.') }),
+        z.strictObject({ script: z.array(z.unknown()).min(1).describe('Actions in their order; the episode ends after the last one.') }),
+        z.strictObject(player),
+      ],
+      'expected `random`, `{constant: ...}`, `{script: [...]}` or `{command: [...]}`',
+    )
+    .default('random')
+    .describe('Who chooses the actions.'),
+  max_steps: maxSteps(1000),
+  render: z.enum(['rgb_array', 'ansi']).optional().describe('Keeps what `render()` gives after each step.'),
+  vector: budget.max(1024).optional().describe('How many environments side by side, each a lane of the trace.'),
+});
+
+const command = z.strictObject({
+  name: z.literal('command').describe('A program on this machine that is told what its commands printed, and answers with the next one.'),
+  ...player,
+  max_steps: maxSteps(100),
+  command_timeout: duration.prefault('60s').describe('How long a command in the sandbox may take.'),
+});
+
 const SHORT = ['script', 'oracle', 'noop'] as const;
 
 export const policy = z
@@ -49,6 +87,8 @@ export const policy = z
           z.strictObject({ name: z.literal('oracle').describe('The reference solution under `solution`.') }),
           z.strictObject({ name: z.literal('noop').describe('Nobody: the snapshot is scored as it is.') }),
           llm,
+          gym,
+          command,
         ],
         'expected a policy with its settings, such as `{name: llm, base_url: ..., model: ...}`',
       ),

@@ -42,6 +42,8 @@ function checkActor(root: Map, report: Report): void {
   else if (isMap(episode)) atMostOne(episode, ['episode'], 'run', 'python', report);
   if (solution !== undefined) exactlyOne(solution, ['solution'], report);
   else if (name === 'oracle') report(['policy'], 'the policy `oracle` runs the reference solution: expected `solution` with `run` or `python`');
+  if (isMap(policy) && policy.vector !== undefined && isMap(policy.actions) && 'command' in policy.actions) report(['policy', 'vector'], 'a program chooses for one environment at a time: expected `vector` without `actions: {command: ...}`', 'key');
+  if (isMap(policy) && policy.vector !== undefined && policy.render !== undefined) report(['policy', 'render'], 'frames are kept of one environment at a time: expected `render` without `vector`', 'key');
   if (name === 'llm' && root.task === undefined) report(['policy'], 'the policy `llm` needs a `task`: what the model is asked to do');
   if (isMap(policy) && policy.max_cost !== undefined && policy.price === undefined) report(['policy', 'max_cost'], 'expected `price` beside `max_cost`: without it nothing has a cost');
 }

@@ -129,6 +129,7 @@ const rewardComponent = z
     [
       z.strictObject({ type: z.literal('stdout').describe('The last line of standard output that is not blank, as a number.'), ...common }),
       z.strictObject({ type: z.literal('exit_code').describe('1 if the exit code is 0, else 0.'), ...common }),
+      z.strictObject({ type: z.literal('return').describe('The sum of the rewards of the steps, as the policy `gym` has them.'), ...component }),
       z.strictObject({
         type: z.literal('files').describe('`reward.json` (named components) or `reward.txt` (one number) in a folder of the sandbox.'),
         directory: sandboxPath.default('/logs/verifier').describe('The folder that holds them.'),
@@ -165,7 +166,7 @@ const rewardComponent = z
   .describe('One component of the reward.');
 
 const reward = z
-  .union([z.enum(['stdout', 'exit_code', 'files']), rewardComponent, z.array(rewardComponent).min(1).max(50)], 'expected a short name such as `stdout`, a component with a `type`, or a list of components')
+  .union([z.enum(['stdout', 'exit_code', 'files', 'return']), rewardComponent, z.array(rewardComponent).min(1).max(50)], 'expected a short name such as `stdout`, a component with a `type`, or a list of components')
   .describe('Where the reward comes from: a short name, one component, or a weighted sum of several, computed in order.');
 
 const rewardRange = z

@@ -32,7 +32,7 @@ export function addRun(program: Command): void {
     .option('--samples <n>', 'episodes for each seed', wholeNumber)
     .option('--provider <id>', 'bubblewrap, docker, or auto')
     .option('--timeout <duration>', 'how long an episode may act, such as 90s')
-    .option('--policy <name>', "who acts: script, oracle, noop, llm; the template's own if absent")
+    .option('--policy <name>', "who acts: script, oracle, noop, gym, llm, command; the template's own if absent")
     .option('--rebuild', 'build even if a snapshot is there')
     .option('-v, --verbose', 'show the output of the build')
     .action((template: string, _options: unknown, command: Command) => {

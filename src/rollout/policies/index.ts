@@ -1,5 +1,7 @@
 /** Policies: one line for each. */
 import type { PolicyName } from '../../template/template.js';
+import { command } from './command.js';
+import { gym } from './gym/index.js';
 import { noop } from './noop.js';
 import type { Policy, PolicyKind, PolicyRequest } from './policy.js';
 import { oracle, script } from './script.js';
@@ -10,6 +12,8 @@ const POLICIES: { readonly [N in PolicyName]: PolicyKind } = {
   script,
   oracle,
   noop,
+  gym,
+  command,
   llm: async (request) => (await import('./llm/index.js')).llm(request),
 };
 

@@ -31,6 +31,10 @@ export interface Policy {
 
 export interface PolicyRequest {
   readonly template: Template;
+  /** Values of the template's secrets. */
+  readonly secrets: Readonly<Record<string, string>>;
+  /** What programs of this machine are started with, as far as they need it. */
+  readonly environment: NodeJS.ProcessEnv;
   /** Variables of whoever started the run, by name. */
   readonly variables: (names: readonly string[]) => Promise<NodeJS.ProcessEnv>;
 }

@@ -52,8 +52,8 @@ export async function runHostProgram([program, ...args]: readonly string[], opti
   }
 }
 
-/** "Already gone" is a success. */
-function killGroup(child: ChildProcess): void {
+/** Kills a program that leads a process group, and all of the group. "Already gone" is a success. */
+export function killGroup(child: ChildProcess): void {
   if (child.pid === undefined) return;
   try {
     if (process.platform === 'win32') child.kill('SIGKILL');

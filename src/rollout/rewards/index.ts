@@ -8,6 +8,7 @@ import { RewardFailure } from './failure.js';
 import { files } from './files.js';
 import { junit } from './junit.js';
 import type { RewardContext, RewardKind, RewardValue } from './kind.js';
+import { stepReturn } from './return.js';
 import { sandbox } from './sandbox.js';
 import { scorer } from './scorer.js';
 import { stdout } from './stdout.js';
@@ -17,6 +18,7 @@ export type { RewardContext } from './kind.js';
 
 const KINDS: { readonly [T in RewardType]: RewardKind<T> } = {
   stdout,
+  return: stepReturn,
   exit_code: exitCode,
   files,
   junit,
@@ -53,7 +55,7 @@ export async function computeReward(template: Template, context: RewardContext):
 }
 
 /** Whether a component looks at more than the episode's own output and exit code. */
-const readsSandbox = (spec: RewardComponentSpec): boolean => (spec.type !== 'stdout' && spec.type !== 'exit_code') || hasVerifier(spec);
+const readsSandbox = (spec: RewardComponentSpec): boolean => !['stdout', 'exit_code', 'return'].includes(spec.type) || hasVerifier(spec);
 
 async function compute<T extends RewardType>(spec: Extract<RewardComponentSpec, { type: T }>, context: RewardContext, template: Template): Promise<RewardValue | RewardFailure> {
   try {

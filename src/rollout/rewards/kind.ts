@@ -16,6 +16,8 @@ export interface RewardContext {
   readonly episode: number;
   /** Absent if the episode was cut short. */
   readonly exitCode?: number;
+  /** Sum of the rewards of the steps; `null` if none had one, NaN if one was not finite. */
+  readonly return?: number | null;
   readonly stdout: OutputCapture;
   /** Takes what all verifiers print, standard output and error together. */
   readonly verifierOutput: OutputCapture;

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { extractArchive } from '../../sandbox/archive.js';
 import { LimitExceeded } from '../../sandbox/errors.js';
 import type { Template } from '../../template/template.js';
+import { hostEnvironment } from '../hostEnvironment.js';
 import { OutputCapture } from '../output.js';
 import { withDeadline } from './deadline.js';
 import { fail } from './failure.js';
@@ -41,11 +42,6 @@ function tooLarge(error: unknown): never {
   throw error;
 }
 
-/** What a program needs of the environment to start at all; everything else, and every secret that the template does not name, stays out. */
-const INHERITED = ['PATH', 'HOME', 'USER', 'LANG', 'LC_ALL', 'TZ', 'TMPDIR', 'TEMP', 'TMP', 'SystemRoot', 'PATHEXT', 'USERPROFILE', 'APPDATA', 'LOCALAPPDATA'];
-
 function environment(folder: string, context: RewardContext, template: Template): Record<string, string> {
-  const inherited: Record<string, string> = {};
-  for (const name of INHERITED) if (context.environment[name] !== undefined) inherited[name] = context.environment[name];
-  return { ...inherited, ...template.env, ...context.secrets, ...episodeEnvironment(context), RL_FILES: folder };
+  return { ...hostEnvironment(context.environment), ...template.env, ...context.secrets, ...episodeEnvironment(context), RL_FILES: folder };
 }

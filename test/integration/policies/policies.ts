@@ -1,7 +1,9 @@
 /** What every policy does, on whichever provider. */
 import assert from 'node:assert/strict';
-import { readFile } from 'node:fs/promises';
+import { execFile } from 'node:child_process';
+import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { promisify } from 'node:util';
 import type { Suite } from 'mocha';
 import type { ModelEvent, TraceEvent } from '../../../src/trace/events.js';
 import { ModelServer, type Decision, type Request } from '../../support/modelServer.js';
@@ -67,6 +69,70 @@ reward: { type: exit_code, run: 'test "$(cat /work/answer)" = 100' }`;
         await assert.rejects(place.play(file, { policy: 'oracle' }), /no reference solution/);
         await assert.rejects(place.play(file, { policy: 'llm' }), /no settings for the policy `llm`|no task/);
         await assert.rejects(place.play(file, { policy: 'orcale' }), /there is no policy "orcale": there are script, oracle/);
+      });
+    });
+
+    describe('command', () => {
+      /** A program that looks for a number between 0 and 100, told only `low` or `high`. */
+      const SEARCH = `
+import { createInterface } from 'node:readline';
+const ranges = new Map();
+for await (const line of createInterface({ input: process.stdin })) {
+  const { type, episode, seed, task, observation } = JSON.parse(line);
+  if (type === 'end') { ranges.delete(episode); continue; }
+  if (type === 'reset') ranges.set(episode, [0, 100, task]);
+  const range = ranges.get(episode);
+  const middle = () => (range[0] + range[1]) >> 1;
+  if (observation?.stdout === 'low\\n') range[0] = middle() + 1;
+  if (observation?.stdout === 'high\\n') range[1] = middle() - 1;
+  console.log(JSON.stringify(observation?.exit_code === 0 && observation.stdout === 'yes\\n' ? { episode, done: true } : { episode, action: 'guess ' + middle() }));
+}`;
+      const GUESS = `
+setup: [{ run: "printf '#!/bin/sh\\nn=$(( (RL_SEED * 37 + 11) %% 101 )); echo $1 > /guess; if [ $1 -lt $n ]; then echo low; elif [ $1 -gt $n ]; then echo high; else echo yes; fi' > /usr/local/bin/guess; chmod +x /usr/local/bin/guess" }]
+task: Find the number.
+episode: { timeout: 60s }
+reward: { type: exit_code, run: 'test "$(cat /guess)" = $(( (RL_SEED * 37 + 11) % 101 ))' }`;
+      const program = async (text: string, more = '') => {
+        await writeFile(join(place.folder, 'program.mjs'), text);
+        return place.template('guess', `${GUESS}\npolicy: { name: command, command: ['${process.execPath}', program.mjs]${more} }`);
+      };
+
+      for (const per of ['run', 'episode'])
+        it(`one process for each ${per}: it is told what was printed, and answers with the next command`, async () => {
+          const { records, traces } = await place.play(await program(SEARCH, `, per: ${per}`), { seeds: '6' });
+          assert.deepEqual(records.map(({ status, reward }) => [status, reward]), Array.from({ length: 6 }, () => ['completed', 1]), JSON.stringify(records[0]));
+          const steps = stepsOf(traces.get(0)!);
+          assert.deepEqual(steps[0]!.action, { kind: 'command', command: 'guess 50', language: 'sh' });
+          assert.deepEqual(steps[0]!.observation, { kind: 'command', stdout: 'high\n', exitCode: 0 });
+          assert.equal(records[0]!.steps, steps.length);
+        });
+
+      it('one that dies, hangs or writes nonsense is no reward; the run goes on, and nothing of it is left', async () => {
+        const cases: readonly (readonly [string, RegExp])[] = [
+          ["console.error('out of luck'); process.exit(3)", /^PolicyFailed: the policy \S+ ended with exit code 3; its last line is "out of luck"/],
+          ['setInterval(() => {}, 1000)', /^PolicyFailed: the policy \S+ did not answer within 1 s/],
+          ["console.log('hello')", /^PolicyFailed: the policy \S+ wrote what is not JSON: "hello"/],
+          ["process.stdin.on('data', () => console.log(JSON.stringify({ action: 7 })))", /^PolicyFailed: the policy wrote the action 7: expected a command/],
+          ["console.log('[1]')", /^PolicyFailed: the policy \S+ wrote "\[1\]": expected \{"action"/],
+        ];
+        for (const [text, cause] of cases)
+          for (const per of ['run', 'episode']) {
+            const { records, run } = await place.play(await program(text, `, per: ${per}, timeout: 1s`), { seeds: '2', concurrency: 1 });
+            assert.equal(run.state, 'done');
+            for (const record of records) {
+              assert.deepEqual([record.status, record.reward, record.attempts], ['error', null, 1]);
+              assert.match(record.cause!, cause);
+            }
+          }
+        await assert.rejects(promisify(execFile)('pgrep', ['-f', join(place.folder, 'program.mjs')]), 'none is left');
+        const { records } = await place.play(await place.template('guess', `${GUESS}\npolicy: { name: command, command: [no-such-program] }`));
+        assert.match(records[0]!.cause!, /^PolicyFailed: cannot start no-such-program: there is no such program/);
+      });
+
+      it('has a limit of steps, and one of time for each command', async () => {
+        const { records, traces } = await place.play(await program("process.stdin.on('data', () => console.log(JSON.stringify({ action: { run: 'echo x; sleep 20' } })))", ', max_steps: 2, command_timeout: 500ms'));
+        assert.deepEqual(records.map(({ status, cause, steps, reward }) => [status, cause, steps, reward]), [['truncated', 'max_steps: the episode took 2 steps and did not end', 2, 0]]);
+        assert.match(stepsOf(traces.get(0)!)[0]!.error!, /did not end within 0.5 s/);
       });
     });
 

@@ -32,17 +32,25 @@ describe('completion and hover', () => {
     for (const path of [['name'], ['nowhere'], ['env'], ['env', 'A'], ['setup'], ['__proto__'], ['constructor'], ['reward_range', 5]]) assert.deepEqual(names(path), [], String(path));
   });
 
+  it('knows the settings of each policy by its name', () => {
+    const settings = (type?: string) => keysAt(['policy'], type).map(({ name }) => name);
+    assert.ok(settings('gym').includes('env') && !settings('gym').includes('base_url'));
+    assert.ok(settings('llm').includes('base_url') && !settings('llm').includes('env'));
+    assert.deepEqual(keysAt(['policy']).find(({ name }) => name === 'name')!.values.map(({ value }) => value), ['script', 'oracle', 'noop', 'llm', 'gym', 'command']);
+    assert.match(describeKey(['policy', 'max_turns'], 'llm')!, /Most replies of an episode/);
+  });
+
   it('offers the values that are known', () => {
     assert.deepEqual(
       valuesAt(['reward']).map(({ value }) => value),
-      ['stdout', 'exit_code', 'files'],
+      ['stdout', 'exit_code', 'files', 'return'],
     );
     assert.deepEqual(
       valuesAt(['network', 'setup']).map(({ value }) => value),
       ['none', 'full'],
     );
     const types = keysAt(['reward', 0]).find((key) => key.name === 'type')!.values;
-    assert.equal(types.length, 8);
+    assert.equal(types.length, 9);
     for (const type of types) assert.ok(type.description, type.value);
     assert.deepEqual(
       valuesAt(['resources', 'gpu']).map(({ value }) => value),
