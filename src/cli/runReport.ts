@@ -1,5 +1,6 @@
 /** The table at the end of a run, and the same as data. */
 import { relative } from 'node:path';
+import { findings } from '../engine/findings.js';
 import type { RunSnapshot } from '../protocol/runView.js';
 import { seedCount } from '../template/template.js';
 import { NONE, columns, milliseconds, plural, reward } from './format.js';
@@ -14,7 +15,7 @@ export function runReport(snapshot: RunSnapshot, directory: string): string {
   const each = (sum: number) => (finished ? milliseconds(sum / finished) : NONE);
   const build = !run.snapshot ? NONE : run.snapshot.built ? `built in ${milliseconds(run.snapshot.buildMs)}` : 'nothing to build: it was there';
   const rows: [string, string][] = [
-    ['run', `${run.template} #${run.number}  ${run.provider}  ${plural(seedCount(run.seeds), 'seed')} x ${run.samples}, ${run.concurrency} at once  ${run.state}`],
+    ['run', `${run.template} #${run.number}  ${run.provider}  ${plural(seedCount(run.seeds), 'seed')} x ${run.samples}, ${run.concurrency} at once${run.policy === 'script' ? '' : `  policy ${run.policy}`}  ${run.state}`],
     ['snapshot', run.snapshot ? `${run.snapshot.id}  ${build}` : NONE],
     ['episodes', [...statuses.map(([status, count]) => `${count} ${status}`), ...(missing ? [`${missing} not run`] : [])].join('  ') || NONE],
     ['mean', `${reward(stats.mean)} ± ${reward(stats.ci95)} (95 %)   std ${reward(stats.std)}`],
@@ -28,6 +29,7 @@ export function runReport(snapshot: RunSnapshot, directory: string): string {
   return [
     columns(rows),
     ...(failures.length ? [`without a reward, or not completed:`, ...failures] : []),
+    ...findings(snapshot).map((finding) => `finding: ${oneLine(finding)}`),
     ...(run.error ? [`the run stopped: ${oneLine(run.error, 500)}`] : []),
     ...(missing && run.state !== 'running' ? [`go on with: rl-sandboxes resume ${run.id}`] : []),
   ].join('\n');
@@ -36,5 +38,5 @@ export function runReport(snapshot: RunSnapshot, directory: string): string {
 /** The object that `run`, `resume` and `show` print with `--json`; documented in docs/cli.md. */
 export function runObject(snapshot: RunSnapshot, directory: string): object {
   const { run, finished, counts, stats, time, failures, episodesPerSecond, durationMs } = snapshot;
-  return { run, finished, counts, stats, time, failures, episodesPerSecond, durationMs, directory };
+  return { run, finished, counts, stats, time, failures, episodesPerSecond, durationMs, findings: findings(snapshot), directory };
 }

@@ -3,6 +3,7 @@
  * process, the runner serves it to all who connect.
  */
 import { readFile } from 'node:fs/promises';
+import { resolve } from 'node:path';
 import type { EpisodeDetail, Rows, RowsQuery, RunSnapshot } from '../protocol/runView.js';
 import { openPolicy, type Policy } from '../rollout/policies/index.js';
 import { readSecrets } from '../rollout/secrets.js';
@@ -37,6 +38,8 @@ export interface RunRequest {
   readonly timeoutMs?: number;
   /** Name of a policy; the template's own if absent. */
   readonly policy?: string;
+  /** Of the policy `replay`: path of a trace. */
+  readonly trace?: string;
   readonly rebuild?: boolean;
 }
 
@@ -121,8 +124,8 @@ export class Engine {
     return names.length === 0 ? {} : readSecrets(template, await this.caller.variables(names));
   }
 
-  private policy(name: string, template: Template, secrets: Readonly<Record<string, string>>): Promise<Policy> {
-    return openPolicy(name, { template, secrets, ...this.caller });
+  private policy({ policy, trace }: Pick<RunRecord, 'policy' | 'trace'>, template: Template, secrets: Readonly<Record<string, string>>): Promise<Policy> {
+    return openPolicy(policy, { template, trace, secrets, ...this.caller });
   }
 
   /**
@@ -133,7 +136,8 @@ export class Engine {
     const { template, parsed } = await load(file);
     const secrets = await this.secrets(template);
     const choice = await this.providers.choose(template, parsed, request.provider);
-    const policy = await this.policy(request.policy ?? template.policy.name, template, secrets);
+    const trace = request.trace === undefined ? undefined : resolve(request.trace);
+    const policy = await this.policy({ policy: request.policy ?? template.policy.name, trace }, template, secrets);
     const seeds: SeedSet = request.seeds === undefined ? template.episode.seeds : parseSeeds(request.seeds);
     const samples = positive('samples', request.samples ?? template.episode.samples);
     const record = await this.runs.create({
@@ -145,6 +149,7 @@ export class Engine {
       concurrency: positive('concurrency', request.concurrency ?? DEFAULT_CONCURRENCY),
       timeoutMs: positive('timeout', request.timeoutMs ?? template.episode.timeoutMs),
       policy: policy.description.name,
+      trace,
       state: 'building',
       owner: this.owner,
       createdAt: Date.now(),
@@ -161,24 +166,36 @@ export class Engine {
     const { template, parsed } = await load(record.file);
     const secrets = await this.secrets(template);
     const choice = await this.providers.choose(template, parsed, record.provider);
-    return this.launch({ ...record, owner: this.owner, state: 'building', error: undefined, finishedAt: undefined, summary: undefined }, { template, secrets, choice, policy: await this.policy(record.policy, template, secrets) }, events);
+    return this.launch({ ...record, owner: this.owner, state: 'building', error: undefined, finishedAt: undefined, summary: undefined }, { template, secrets, choice, policy: await this.policy(record, template, secrets) }, events);
   }
 
   /** A new run over the same seeds, or over those episodes that failed or have no reward. */
   async rerun(name: string, only: 'failed' | undefined, events: LiveRunEvents = {}): Promise<LiveRun> {
     const old = await this.runs.find(name);
+    if (only === undefined) return this.again(old, old, events);
+    const { records } = await this.reader(old.id);
+    const failed = records.filter((record) => record.status === 'error' || record.reward === null).map((record) => record.episode);
+    if (failed.length === 0) throw new Error(`no episode of run ${old.id} failed`);
+    return this.again(old, { ...old, only: failed }, events);
+  }
+
+  /** A new run that takes the actions of an old one's finished episodes again, or those of one of them. */
+  async replay(name: string, episode?: number, events: LiveRunEvents = {}): Promise<LiveRun> {
+    const old = await this.runs.find(name);
+    const { records } = await this.reader(old.id);
+    const only = [...new Set(records.map((record) => record.episode))].filter((each) => episode === undefined || each === episode);
+    if (only.length === 0) throw new Error(episode === undefined ? `no episode of run ${old.id} is finished` : `episode ${episode} of run ${old.id} is not finished`);
+    return this.again(old, { policy: 'replay', trace: this.layout.run(old.id), only }, events);
+  }
+
+  private async again(old: RunRecord, { policy: act, trace, only }: Pick<RunRecord, 'policy' | 'trace' | 'only'>, events: LiveRunEvents): Promise<LiveRun> {
     const { template, parsed } = await load(old.file);
     const secrets = await this.secrets(template);
-    let episodes = old.only;
-    if (only === 'failed') {
-      const reader = await this.reader(old.id);
-      episodes = reader.records.filter((record) => record.status === 'error' || record.reward === null).map((record) => record.episode);
-      if (episodes.length === 0) throw new Error(`no episode of run ${old.id} failed`);
-    }
     const choice = await this.providers.choose(template, parsed, old.provider);
+    const policy = await this.policy({ policy: act, trace }, template, secrets);
     const { seeds, samples, concurrency, timeoutMs } = old;
     const record = await this.runs.create({
-      ...{ seeds, samples, concurrency, timeoutMs, policy: old.policy, only: episodes },
+      ...{ seeds, samples, concurrency, timeoutMs, policy: act, trace, only },
       file: template.file,
       template: template.name,
       provider: choice.provider.id,
@@ -186,9 +203,9 @@ export class Engine {
       owner: this.owner,
       createdAt: Date.now(),
       templateDigest: '',
-      total: episodes?.length ?? seedCount(seeds) * samples,
+      total: only?.length ?? seedCount(seeds) * samples,
     });
-    return this.launch(record, { template, secrets, choice, policy: await this.policy(old.policy, template, secrets) }, events);
+    return this.launch(record, { template, secrets, choice, policy }, events);
   }
 
   private launch(record: RunRecord, undertaking: Undertaking, events: LiveRunEvents): LiveRun {

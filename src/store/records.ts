@@ -108,6 +108,8 @@ export interface RunSpec {
   readonly concurrency: number;
   readonly timeoutMs: number;
   readonly policy: string;
+  /** Of a replay: absolute path of the trace, or of the folder of a run whose episodes are replayed. */
+  readonly trace?: string;
   /** Episodes to run, if not all: a rerun of the failed ones. */
   readonly only?: readonly number[];
 }

@@ -1,14 +1,16 @@
 import { once } from 'node:events';
 import type { Command } from 'commander';
 import type { LiveRun, LiveRunEvents } from '../../engine/liveRun.js';
+import { comparison } from '../../engine/findings.js';
+import type { RunRecord } from '../../store/records.js';
 import { parseDuration } from '../../template/units.js';
 import { EXIT, UsageError } from '../failure.js';
 import { milliseconds, plural } from '../format.js';
-import { plain } from '../plain.js';
+import { oneLine, plain } from '../plain.js';
 import { Progress } from '../progress.js';
 import { runObject, runReport } from '../runReport.js';
 import { Session, type CommonOptions } from '../session.js';
-import { wholeNumber } from '../options.js';
+import { wholeNumber, wholeNumberFrom0 } from '../options.js';
 
 interface RunCommandOptions extends CommonOptions {
   readonly episodes?: number;
@@ -18,6 +20,8 @@ interface RunCommandOptions extends CommonOptions {
   readonly provider?: string;
   readonly timeout?: string;
   readonly policy?: string;
+  readonly trace?: string;
+  readonly episode?: number;
   readonly rebuild?: boolean;
   readonly verbose?: boolean;
 }
@@ -32,7 +36,8 @@ export function addRun(program: Command): void {
     .option('--samples <n>', 'episodes for each seed', wholeNumber)
     .option('--provider <id>', 'bubblewrap, docker, or auto')
     .option('--timeout <duration>', 'how long an episode may act, such as 90s')
-    .option('--policy <name>', "who acts: script, oracle, noop, gym, llm, command; the template's own if absent")
+    .option('--policy <name>', "who acts: script, oracle, noop, gym, llm, command, replay; the template's own if absent")
+    .option('--trace <file>', 'of the policy replay: the trace whose actions are taken again')
     .option('--rebuild', 'build even if a snapshot is there')
     .option('-v, --verbose', 'show the output of the build')
     .action((template: string, _options: unknown, command: Command) => {
@@ -49,11 +54,33 @@ export function addRun(program: Command): void {
               provider: options.provider,
               timeoutMs: options.timeout === undefined ? undefined : duration(options.timeout),
               policy: options.policy,
+              trace: options.trace,
               rebuild: options.rebuild,
             },
             events,
           ),
         );
+      });
+    });
+
+  program
+    .command('replay <run>')
+    .description('take the actions of finished episodes again, each in a fresh sandbox, and say where something else comes of them')
+    .option('-e, --episode <n>', 'one episode; all of them if absent', wholeNumberFrom0)
+    .option('-v, --verbose', 'show the output of the build')
+    .action((name: string, _options: unknown, command: Command) => {
+      const options = command.optsWithGlobals<RunCommandOptions>();
+      return Session.run(options, async (session) => {
+        const { engine } = session;
+        const old = await engine.runs.find(name);
+        const recorded = (await engine.reader(old.id)).records;
+        let same = true;
+        const code = await follow(session, options.verbose, (events) => engine.replay(old.id, options.episode, events), async (run) => {
+          const lines = comparison((await engine.reader(run.id)).records, recorded);
+          same = lines.every((line) => line.same);
+          return { replay: lines, text: lines.map(({ episode, text }) => `episode ${episode}: ${oneLine(text, 500)}`).join('\n') };
+        });
+        return code === EXIT.done && !same ? EXIT.failed : code;
       });
     });
 
@@ -68,7 +95,7 @@ export function addRun(program: Command): void {
 }
 
 /** Starts a run, shows its progress, cancels it when the session is interrupted, and reports. */
-async function follow(session: Session, verbose: boolean | undefined, start: (events: LiveRunEvents) => Promise<LiveRun>): Promise<number> {
+async function follow(session: Session, verbose: boolean | undefined, start: (events: LiveRunEvents) => Promise<LiveRun>, more?: (run: RunRecord) => Promise<{ readonly text: string }>): Promise<number> {
   const progress = new Progress(process.stderr);
   let announced = false;
   const live = await start({
@@ -92,7 +119,8 @@ async function follow(session: Session, verbose: boolean | undefined, start: (ev
   const directory = session.engine.layout.run(run.id);
   // With a full disk the record in memory is the true one.
   const snapshot = { ...(await session.engine.snapshot(run.id)), run };
-  session.result(runObject(snapshot, directory), () => runReport(snapshot, directory));
+  const { text, ...rest } = (await more?.(run)) ?? { text: '' };
+  session.result({ ...runObject(snapshot, directory), ...rest }, () => [runReport(snapshot, directory), ...(text ? [text] : [])].join('\n'));
   if (session.engine.warm.size > 0) {
     session.note(`${plural(session.engine.warm.size, 'sandbox', 'sandboxes')} stay warm, as the template asks; Ctrl-C ends them.`);
     await Promise.race([session.engine.warm.empty(), once(session.signal, 'abort')]);

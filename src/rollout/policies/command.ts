@@ -1,4 +1,5 @@
 import type { Action } from '../../trace/events.js';
+import type { OutputCapture } from '../output.js';
 import type { Ran, Stage } from '../stage.js';
 import { PolicyFailed, openPlayer } from './player.js';
 import { EpisodeLimit, settingsOf, type PolicyKind } from './policy.js';
@@ -8,7 +9,7 @@ export const command: PolicyKind = (request) => {
   const settings = settingsOf(request.template, 'command');
   const player = openPlayer(settings, request);
   return {
-    description: { name: 'command', command: settings.command, per: settings.per },
+    description: { name: 'command', command: settings.command, per: settings.per, commandTimeout: settings.command_timeout },
     close: () => player.close(),
     act: async (stage) => {
       const seat = await player.sit({ id: stage.id, signal: stage.signal });
@@ -29,11 +30,11 @@ export const command: PolicyKind = (request) => {
 };
 
 /** Runs a command of an agent as one step. */
-export async function runCommand(stage: Stage, script: string, language: 'sh' | 'python', timeoutMs: number): Promise<Ran> {
+export async function runCommand(stage: Stage, script: string, language: 'sh' | 'python', timeoutMs: number, into?: { stdout: OutputCapture; stderr: OutputCapture }): Promise<Ran> {
   const action: Action = { kind: 'command', command: stage.trace.content(script), language };
   let ran!: Ran;
   await stage.step(action, async () => {
-    ran = await stage.run(language === 'sh' ? ['sh', '-c', script] : ['python3', '-c', script], { timeoutMs });
+    ran = await stage.run(language === 'sh' ? ['sh', '-c', script] : ['python3', '-c', script], { timeoutMs, into });
     const error = ran.timedOut ? `it did not end within ${timeoutMs / 1000} s and was killed` : ran.killedBy ? `it was killed for using more than its ${ran.killedBy} limit` : undefined;
     return { observation: { kind: 'command', ...stage.result(ran) }, ...(error === undefined ? {} : { error }) };
   });

@@ -7,7 +7,7 @@ import type { Stage } from '../stage.js';
 /** How an episode has ended, in the eyes of who acted. */
 export interface Ending {
   readonly status: Extract<EpisodeStatus, 'completed' | 'truncated'>;
-  /** `<code>: <sentence>`; present if truncated. */
+  /** `<code>: <sentence>`; present if truncated, or if it came to something else than expected. */
   readonly cause?: string;
   /** Of a policy whose whole episode is one command. */
   readonly exitCode?: number;
@@ -31,6 +31,8 @@ export interface Policy {
 
 export interface PolicyRequest {
   readonly template: Template;
+  /** Of a replay: the trace, or the folder of a run whose episodes have one each. */
+  readonly trace?: string;
   /** Values of the template's secrets. */
   readonly secrets: Readonly<Record<string, string>>;
   /** What programs of this machine are started with, as far as they need it. */

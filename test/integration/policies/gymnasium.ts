@@ -159,6 +159,17 @@ export function gymnasium(title: string, open: (suite: Mocha.Context) => Promise
       }
     });
 
+    it('is replayed from its trace, to the same observations and rewards', async () => {
+      const { run } = await place.play(await template('replayed', 'env: CartPole-v1, kwargs: { max_episode_steps: 20 }'), { seeds: '2' });
+      const again = await place.ended(await (await place.engine.replay(run.id)).ended);
+      assert.ok(again.records.every(({ cause, steps, reward }) => cause === undefined && steps > 5 && reward === steps), JSON.stringify(again.records));
+      const walk = await place.play(await template('walked', 'env: "walk:Walk"'));
+      await writeFile(join(place.folder, 'walk.py'), MODULE.replace('[0.5]', '[0.25]'));
+      const other = await place.ended(await (await place.engine.replay(walk.run.id)).ended);
+      await writeFile(join(place.folder, 'walk.py'), MODULE);
+      assert.deepEqual(other.records.map(({ cause }) => cause), ['difference: at step 1 the reward is 0.25, and was 0.5']);
+    });
+
     it('a program on this machine chooses the actions', async () => {
       await writeFile(join(place.folder, 'balance.mjs'), `
 import { createInterface } from 'node:readline';

@@ -72,6 +72,43 @@ reward: { type: exit_code, run: 'test "$(cat /work/answer)" = 100' }`;
       });
     });
 
+    describe('replay', () => {
+      const TEMPLATE = `
+setup: [{ run: "mkdir -p /work; printf '#!/bin/sh\\necho $RL_SEED' > /work/tell; chmod +x /work/tell" }]
+episode: { run: '/work/tell; cat /proc/uptime > /work/answer', seeds: 2 }
+reward: { type: exit_code, run: 'test -s /work/answer' }`;
+
+      it('takes the actions again: the same comes of them', async () => {
+        const { run } = await place.play(await place.template('again', TEMPLATE));
+        const live = await place.engine.replay(run.id);
+        const { records, traces } = await place.ended(await live.ended);
+        assert.deepEqual(records.map(({ status, cause, reward, seed }) => [status, cause, reward, seed]), [['completed', undefined, 1, 0], ['completed', undefined, 1, 1]]);
+        assert.deepEqual(stepsOf(traces.get(1)!).map(({ observation }) => observation), [{ kind: 'command', stdout: '1\n', exitCode: 0 }]);
+        const one = await place.engine.replay(run.id, 1);
+        assert.deepEqual((await place.ended(await one.ended)).records.map(({ episode }) => episode), [1]);
+      });
+
+      it('says at which step something else came of them first', async () => {
+        const { run } = await place.play(await place.template('again', TEMPLATE));
+        await place.template('again', TEMPLATE.replace('echo $RL_SEED', 'echo no'));
+        const { records, traces } = await place.ended(await (await place.engine.replay(run.id)).ended);
+        assert.deepEqual(records.map(({ status, cause, reward }) => [status, cause, reward]), [
+          ['completed', 'difference: at step 1 standard output is "no\\n", and was "0\\n"', 1],
+          ['completed', 'difference: at step 1 standard output is "no\\n", and was "1\\n"', 1],
+        ]);
+        assert.ok(traces.get(0)!.some((event) => event.type === 'note' && event.what === 'difference' && event.step === 1));
+      });
+
+      it('a trace that is not there, or is none, is no reward', async () => {
+        const file = await place.template('again', TEMPLATE);
+        await assert.rejects(place.play(file, { policy: 'replay' }), /needs a trace/);
+        await assert.rejects(place.play(file, { policy: 'replay', trace: join(place.folder, 'none.jsonl') }), /there is no trace/);
+        const { records } = await place.play(file, { policy: 'replay', trace: file, seeds: '1' });
+        assert.deepEqual([records[0]!.status, records[0]!.reward], ['error', null]);
+        assert.match(records[0]!.cause!, /^PolicyFailed: \S+ is no native trace/);
+      });
+    });
+
     describe('command', () => {
       /** A program that looks for a number between 0 and 100, told only `low` or `high`. */
       const SEARCH = `
@@ -149,6 +186,15 @@ reward: { type: exit_code, run: 'test "$(cat /guess)" = $(( (RL_SEED * 37 + 11) 
       afterEach(async () => {
         await server.stop();
         delete process.env.RL_TEST_MODEL_KEY;
+      });
+
+      it('what it did can be replayed without it', async () => {
+        const { run, traces } = await place.play(await agent(), { seeds: '2' });
+        const asked = server.requests.length;
+        const again = await place.ended(await (await place.engine.replay(run.id)).ended);
+        assert.equal(server.requests.length, asked);
+        assert.deepEqual(again.records.map(({ reward, cause, steps }) => [reward, cause, steps]), [[1, undefined, 4], [1, undefined, 4]]);
+        assert.deepEqual(stepsOf(again.traces.get(1)!).map(({ action }) => action), stepsOf(traces.get(1)!).map(({ action }) => action));
       });
 
       const agent = (more = '') => place.template('repair', `${REPAIR}\npolicy: { name: llm, base_url: '${url}', model: rules, api_key: '\${env:RL_TEST_MODEL_KEY}', parameters: { temperature: 0.5 }, price: { prompt: 2, completion: 10 }${more} }`);

@@ -1,10 +1,10 @@
 /** A Gymnasium environment inside the sandbox, driven step by step from outside. */
-import type { Content, StoredBlob } from '../../../trace/events.js';
-import type { TraceWriter } from '../../../trace/writer.js';
+import type { Content } from '../../../trace/events.js';
 import type { Stage, StepResult } from '../../stage.js';
 import { openPlayer, type Player } from '../player.js';
 import { EpisodeLimit, settingsOf, type Ending, type PolicyKind } from '../policy.js';
 import { GymDriver, type Beginning, type Transition } from './driver.js';
+import { resultOf, seen } from './record.js';
 
 type Choice = { readonly random: true } | { readonly action: Content } | undefined;
 /** Chooses the next action by what was seen last; `undefined` if there are no more. */
@@ -15,7 +15,7 @@ export const gym: PolicyKind = (request) => {
   const { actions, env, vector = 0, max_steps: maxSteps } = settings;
   const player = typeof actions === 'object' && 'command' in actions ? openPlayer(actions, request) : undefined;
   return {
-    description: { name: 'gym', env, actions, maxSteps },
+    description: { name: 'gym', env, kwargs: settings.kwargs, actions, ...(settings.render ? { render: settings.render } : {}), ...(vector ? { vector } : {}), maxSteps },
     ...(player ? { close: () => player.close() } : {}),
     act: async (stage) => {
       const { seed } = stage.id;
@@ -76,13 +76,13 @@ async function takeStep(stage: Stage, driver: GymDriver, choice: NonNullable<Cho
     let given: Transition | undefined;
     await stage.step({ kind: 'value', value: stage.trace.content(choice.action) }, async () => {
       [given] = await driver.step(choice);
-      return result(stage, given!);
+      return resultOf(stage, given!);
     });
     return given!;
   }
   const [given] = await driver.step(choice);
   const ms = Math.round((performance.now() - start) * 1000) / 1000;
-  stage.record({ at, ms, step, action: { kind: 'value', value: stage.trace.content(given!.action) } }, result(stage, given!));
+  stage.record({ at, ms, step, action: { kind: 'value', value: stage.trace.content(given!.action) } }, resultOf(stage, given!));
   await stage.trace.drained();
   return given!;
 }
@@ -109,7 +109,7 @@ async function playVector(stage: Stage, driver: GymDriver, spaces: Spaces, choos
       const lane = lanes[index]!;
       if (lane.ended) continue;
       lane.steps += 1;
-      const { reward, ...rest } = result(stage, transition);
+      const { reward, ...rest } = resultOf(stage, transition);
       stage.record({ at, ms: elapsed(), step: lane.steps, lane: index, action: { kind: 'value', value: stage.trace.content(transition.action) } }, { reward, ...rest });
       lane.return += reward ?? NaN;
       lane.ended = transition.terminated || transition.truncated;
@@ -121,31 +121,4 @@ async function playVector(stage: Stage, driver: GymDriver, spaces: Spaces, choos
   }
   if (truncated > 0) throw new EpisodeLimit('time_limit', `was truncated by its environment in ${truncated} of ${lanes.length} lanes`);
   return { status: 'completed' };
-}
-
-function result(stage: Stage, transition: Transition): StepResult {
-  const { reward, terminated, truncated } = transition;
-  // One that is not finite is none, and the return is none either.
-  if (typeof reward === 'string') stage.return = NaN;
-  return { ...seen(stage.trace, transition), reward: typeof reward === 'number' ? reward : null, terminated, truncated, ...(typeof reward === 'string' ? { error: `the reward is ${reward}` } : {}) };
-}
-
-function seen(trace: TraceWriter, { observation, info, frames }: Beginning): StepResult {
-  const kept = frames.map((frame) => (typeof frame === 'string' ? trace.blob(Buffer.from(frame.toWellFormed()), 'text/plain') : picture(trace, frame.$image)));
-  return {
-    observation: { kind: 'value', value: trace.content(pictures(trace, observation)) },
-    ...(typeof info === 'object' && info !== null && Object.keys(info).length > 0 ? { info: trace.content(pictures(trace, info)) } : {}),
-    ...(kept.length ? { frames: kept } : {}),
-  };
-}
-
-const picture = (trace: TraceWriter, base64: string): StoredBlob => trace.blob(Buffer.from(base64, 'base64'), 'image/png');
-
-/** Replaces the pictures in a value by blobs. */
-function pictures(trace: TraceWriter, value: Content): Content {
-  if (typeof value !== 'object' || value === null) return value;
-  if (Array.isArray(value)) return value.some((each) => typeof each === 'object') ? value.map((each) => pictures(trace, each as Content)) : (value as Content);
-  const image = (value as { readonly $image?: unknown }).$image;
-  if (typeof image === 'string') return picture(trace, image);
-  return Object.fromEntries(Object.entries(value).map(([key, each]) => [key, pictures(trace, each as Content)]));
 }

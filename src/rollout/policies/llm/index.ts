@@ -40,7 +40,7 @@ export async function llm(request: PolicyRequest): Promise<Policy> {
   // They came from YAML, which has nothing that JSON has not.
   const parameters = settings.parameters as CallOptions['parameters'];
   const limits = { maxTurns, maxTokens, maxCost, contextTokens };
-  const description: StartEvent['policy'] = { name: 'llm', model: settings.model, url, parameters, ...limits };
+  const description: StartEvent['policy'] = { name: 'llm', model: settings.model, url, parameters, ...limits, outputLimit: settings.output_limit, commandTimeout: settings.command_timeout };
   return {
     description,
     tools: tools as unknown as Policy['tools'],
