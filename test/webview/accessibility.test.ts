@@ -1,17 +1,7 @@
 import assert from 'node:assert/strict';
-import axe, { type AxeResults } from 'axe-core';
-import type { Page } from 'playwright-core';
+import { findings } from './axe.js';
 import { RunViewBrowser, themeScript, until } from './page.js';
 import { type ThemeName, THEMES } from './themes.js';
-
-/** What axe finds to be serious or worse, one line each. */
-async function findings(page: Page): Promise<string[]> {
-  await page.evaluate(axe.source);
-  const { violations } = await page.evaluate<AxeResults>('axe.run(document, { resultTypes: ["violations"] })');
-  return violations
-    .filter(({ impact }) => impact === 'serious' || impact === 'critical')
-    .flatMap(({ id, help, nodes }) => nodes.map((node) => `${id}: ${help}: ${node.html.slice(0, 120)} ${node.any.map(({ message }) => message).join('; ')}`));
-}
 
 describe('run view, as axe sees it', function () {
   this.timeout(90_000);

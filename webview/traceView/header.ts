@@ -11,6 +11,9 @@ import './header.css';
 import { money } from './step/stepView.js';
 import { endWord } from './words.js';
 
+/** A reward in as few digits as it has; a dash, never 0, where there is none. */
+const value = (reward: number | null): string => (reward === null ? format.NONE : format.edge(reward));
+
 /** Names in the picker of members; where there are more, the others are reached by `member` in a link or the command line. */
 const MOST_MEMBERS = 2000;
 
@@ -33,10 +36,10 @@ export class TraceHeader extends PageElement {
       </div>
       <div class="head-line outcome">
         <span class="end tone-${end.tone}" role="status">${icon(end.icon, head.live ? 'codicon-modifier-spin' : '')} <span>${end.text}</span></span>
-        ${head.reward === undefined ? nothing : html`<span class="reward figures">${l10n.t('reward')} <strong>${format.reward(head.reward)}</strong></span>`}
+        ${head.reward === undefined ? nothing : html`<span class="reward figures">${l10n.t('reward')} <strong>${value(head.reward)}</strong></span>`}
         ${head.components?.length
           ? html`<span class="reward-parts figures">${head.components.map(
-              ({ name, value, weight, detail }) => html`<span title=${detail === undefined ? nothing : oneLine(detail, 400)}>${oneLine(name, 60)} <strong>${format.reward(value)}</strong>${weight === undefined ? nothing : html` <span class="weight">\u00d7 ${format.edge(weight)}</span>`}</span>`,
+              ({ name, value: part, weight, detail }) => html`<span title=${detail === undefined ? nothing : oneLine(detail, 400)}>${oneLine(name, 60)} <strong>${value(part)}</strong>${weight === undefined ? nothing : html` <span class="weight">\u00d7 ${format.edge(weight)}</span>`}</span>`,
             )}</span>`
           : nothing}
       </div>

@@ -1,17 +1,23 @@
+import * as l10n from '@vscode/l10n';
 import type { StepSummary } from '../../../src/protocol/traceView.js';
 import * as format from '../../format.js';
 import { oneLine } from '../../text.js';
-import { kindWord, spokenStep } from '../words.js';
+import { kindWord } from '../words.js';
 
 /** Height of a row, px: all the same, so that a position is a multiplication. */
 export const ROW_HEIGHT = 22;
 const INDENT = 12;
 const DEEPEST = 6;
 
+/** What a row says, in this order. Words that an icon or a place stands for are read aloud only. */
+const CELLS = ['label', 'kind', 'title', 'error', 'rewardWord', 'reward', 'time'] as const;
+const SPOKEN: readonly Cell[] = ['kind', 'rewardWord'];
+type Cell = (typeof CELLS)[number];
+
 interface Row {
   readonly element: HTMLElement;
   readonly glyph: HTMLElement;
-  readonly texts: Readonly<Record<'label' | 'title' | 'reward' | 'time' | 'error', Text>>;
+  readonly texts: Readonly<Record<Cell, Text>>;
   index: number;
   step?: StepSummary;
 }
@@ -51,17 +57,16 @@ export class RowPool {
     element.id = `step-row-${this.#created++}`;
     const glyph = document.createElement('span');
     glyph.ariaHidden = 'true';
-    const cell = (name: string) => {
+    const cells = CELLS.map((name) => {
       const span = document.createElement('span');
-      span.className = `row-${name}`;
-      const text = document.createTextNode('');
-      span.append(text);
-      return { span, text };
-    };
-    const [label, title, reward, time, error] = ['label', 'title', 'reward', 'time', 'error'].map(cell) as [Cell, Cell, Cell, Cell, Cell];
-    element.append(label.span, glyph, title.span, error.span, reward.span, time.span);
+      span.className = SPOKEN.includes(name) ? 'hidden' : `row-${name}`;
+      span.append(document.createTextNode(''));
+      return span;
+    });
+    element.append(...cells);
+    cells[0]!.after(glyph);
     this.#body.append(element);
-    return { element, glyph, texts: { label: label.text, title: title.text, reward: reward.text, time: time.text, error: error.text }, index: -1 };
+    return { element, glyph, texts: Object.fromEntries(CELLS.map((name, at) => [name, cells[at]!.firstChild])) as Row['texts'], index: -1 };
   }
 
   #bind(row: Row, index: number, total: number, step: StepSummary | undefined): void {
@@ -76,22 +81,18 @@ export class RowPool {
     const { element, texts } = row;
     element.classList.toggle('loading', step === undefined);
     element.classList.toggle('failed', step?.error !== undefined);
-    element.ariaLabel = step ? spokenStep(step) : null;
     element.style.setProperty('--indent', `${Math.min(DEEPEST, step?.depth ?? 0) * INDENT}px`);
     element.dataset['kind'] = step?.kind ?? '';
     const glyph = step ? `codicon codicon-${step.pending ? 'loading codicon-modifier-spin' : step.error === undefined ? kindWord(step.kind).icon : 'error'} row-icon` : 'row-icon';
     if (row.glyph.className !== glyph) row.glyph.className = glyph;
     write(texts.label, step ? oneLine(step.label, 12) : String(index));
+    write(texts.kind, step ? (step.pending ? `${kindWord(step.kind).text}, ${l10n.t('going on')}` : kindWord(step.kind).text) : '');
     write(texts.title, step ? oneLine(step.title, 200) : '\u2026');
     write(texts.error, step?.error === undefined ? '' : oneLine(step.error, 24));
+    write(texts.rewardWord, step?.reward === undefined ? '' : l10n.t('reward'));
     write(texts.reward, step?.reward === undefined ? '' : step.reward === null ? format.NONE : format.edge(step.reward));
     write(texts.time, step?.ms === undefined ? '' : format.duration(step.ms));
   }
-}
-
-interface Cell {
-  readonly span: HTMLElement;
-  readonly text: Text;
 }
 
 function write(node: Text, value: string): void {

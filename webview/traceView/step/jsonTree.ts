@@ -48,6 +48,8 @@ export class JsonTree extends PageElement {
   override render(): TemplateResult {
     const entries = entriesOf(this.value);
     const key = this.name === undefined ? nothing : html`<span class="json-key">${oneLine(this.name, 200)}</span><span class="json-punctuation">: </span>`;
+    const line = flat(this.value);
+    if (line !== undefined) return html`<div class="json-line">${key}${line}</div>`;
     if (!entries || entries.length === 0) return html`<div class="json-line">${key}${scalar(this.value)}</div>`;
     const open = this.open ?? (this.depth === 0 || size(this.value) < SMALL);
     return html`<div class="json-line">
@@ -64,6 +66,13 @@ export class JsonTree extends PageElement {
           </div>`
         : nothing}`;
   }
+}
+
+/** A short list of plain values on one line, as a vector is written. */
+function flat(value: unknown): TemplateResult | undefined {
+  if (!Array.isArray(value) || value.length === 0 || value.length > 64) return undefined;
+  if (value.some((item) => typeof item === 'object' && item !== null) || JSON.stringify(value).length > 120) return undefined;
+  return html`<span class="json-punctuation">[</span>${value.map((item, index) => html`${index === 0 ? nothing : html`<span class="json-punctuation">, </span>`}${scalar(item)}`)}<span class="json-punctuation">]</span>`;
 }
 
 function scalar(value: unknown): TemplateResult {

@@ -52,10 +52,10 @@ function components({ components = [], reward }: StepDetail): TemplateResult {
     <thead><tr><th scope="col">${l10n.t('component')}</th><th scope="col" class="numeric">${l10n.t('value')}</th><th scope="col" class="numeric">${l10n.t('weight')}</th><th scope="col">${l10n.t('why')}</th></tr></thead>
     <tbody>
       ${components.map(
-        ({ name, value, weight, detail }) => html`<tr><th scope="row">${oneLine(name, 100)}</th><td class="numeric">${format.reward(value)}</td><td class="numeric">${weight === undefined ? format.NONE : format.edge(weight)}</td><td>${detail === undefined ? nothing : oneLine(detail, 1000)}</td></tr>`,
+        ({ name, value, weight, detail }) => html`<tr><th scope="row">${oneLine(name, 100)}</th><td class="numeric">${value === null ? format.NONE : format.edge(value)}</td><td class="numeric">${weight === undefined ? format.NONE : format.edge(weight)}</td><td>${detail === undefined ? nothing : oneLine(detail, 1000)}</td></tr>`,
       )}
     </tbody>
-    ${reward === undefined ? nothing : html`<tfoot><tr><th scope="row">${l10n.t('reward')}</th><td class="numeric">${format.reward(reward)}</td><td></td><td></td></tr></tfoot>`}
+    ${reward === undefined ? nothing : html`<tfoot><tr><th scope="row">${l10n.t('reward')}</th><td class="numeric">${reward === null ? format.NONE : format.edge(reward)}</td><td></td><td></td></tr></tfoot>`}
   </table>`;
 }
 

@@ -4,9 +4,9 @@ import { type Rgb, css, mix } from '../../colour.js';
 import type { Theme } from '../../theme.js';
 
 /** px: the line of rewards, the errors, the steps. */
-export const HEIGHT = 48;
-const REWARD = { top: 2, bottom: 18 };
-const STEPS = { top: 22, bottom: 42 };
+export const HEIGHT = 42;
+const REWARD = { top: 2, bottom: 17 };
+const STEPS = { top: 21, bottom: 35 };
 
 /** Colours of the kinds in the theme; the same are in timeline.css for the legend. */
 export function colours(theme: Theme): Readonly<Record<StepKind, Rgb>> {
@@ -44,7 +44,7 @@ function drawSteps(context: CanvasRenderingContext2D, bins: readonly TimelineBin
   for (const { from, to, kind } of bins) {
     const left = x(from);
     const width = x(to) - left;
-    context.fillStyle = css(byKind[kind], theme.highContrast ? 1 : 0.85);
+    context.fillStyle = css(byKind[kind], theme.highContrast ? 1 : 0.8);
     // A line of background between steps that are wide enough to be told apart.
     context.fillRect(left, STEPS.top, Math.max(1, width > 4 ? width - 1 : width), STEPS.bottom - STEPS.top);
   }
