@@ -263,6 +263,14 @@ export class Engine {
     return reader;
   }
 
+  /** Resolves when nothing of it runs any more, also if nothing did. Rejects if another process carries it out. */
+  async cancel(id: string): Promise<void> {
+    const live = this.live.get(id);
+    if (live) return live.cancel();
+    const run = await this.withState(await this.runs.read(id));
+    if (run.state === 'running' || run.state === 'building') throw new Error(`run ${id} is carried out by process ${run.owner.split(':')[0]}; cancel it there`);
+  }
+
   /** Cancels the run if it is live, then removes all of it. */
   async deleteRun(id: string): Promise<void> {
     await this.live.get(id)?.cancel();

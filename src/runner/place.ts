@@ -57,7 +57,9 @@ export function placeIn(wanted: string): Place {
 
 /** Makes the folder, for its owner only, if it is not there. Rejects with `UnsafeFolder`. */
 export async function makePrivate({ folder }: Place): Promise<void> {
-  await mkdir(folder, { recursive: true, mode: 0o700 });
+  await mkdir(folder, { recursive: true, mode: 0o700 }).catch((error: NodeJS.ErrnoException) => {
+    if (error.code !== 'EEXIST') throw error;
+  });
   await checkPrivate({ folder });
 }
 

@@ -44,7 +44,7 @@ export function runHandlers(services: Services): HandlersOf<RunRequests> {
       return begun(root, live);
     },
     'run/cancel': async ({ root, id }, call) => {
-      await (await services.engine(root, call)).live.get(id)?.cancel();
+      await (await services.engine(root, call)).cancel(id);
       return null;
     },
     'run/delete': async ({ root, id }, call) => {
