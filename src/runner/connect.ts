@@ -3,9 +3,9 @@ import { spawn, type ChildProcess } from 'node:child_process';
 import { open, readFile, stat } from 'node:fs/promises';
 import { connect as connectSocket, type Socket } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
-import { createMessageConnection, SocketMessageReader, SocketMessageWriter } from 'vscode-jsonrpc/node.js';
+import { createMessageConnection, Message, SocketMessageReader, SocketMessageWriter, type DataCallback, type Disposable } from 'vscode-jsonrpc/node.js';
 import { relevant } from '../engine/caller.js';
-import type { EndingReason, Hello, Welcome, Work } from './api.js';
+import type { EndingReason, Hello, RunnerNotifications, Welcome, Work } from './api.js';
 import { RunnerClient, RunnerError } from './client.js';
 import { isNewer, PROTOCOL, type Identity } from './identity.js';
 import { lockHolder } from './lock.js';
@@ -86,8 +86,17 @@ async function tryConnect(options: ConnectOptions, deadline: number): Promise<Ru
     socket.destroy();
     return undefined;
   }
-  const messages = createMessageConnection(new SocketMessageReader(socket), new SocketMessageWriter(socket));
   let reason: EndingReason | undefined;
+  const reader = new (class extends SocketMessageReader {
+    override listen(callback: DataCallback): Disposable {
+      return super.listen((message) => {
+        // Seen here, since messages are handled later than the end of the connection that this one announces.
+        if (Message.isNotification(message) && message.method === ('ending' satisfies keyof RunnerNotifications)) reason = (message.params as RunnerNotifications['ending']).reason;
+        callback(message);
+      });
+    }
+  })(socket);
+  const messages = createMessageConnection(reader, new SocketMessageWriter(socket));
   const closed = new Promise<EndingReason | undefined>((resolve) =>
     socket.once('close', () => {
       // Answers that are still awaited reject only when the connection is disposed.
@@ -97,7 +106,6 @@ async function tryConnect(options: ConnectOptions, deadline: number): Promise<Ru
   );
   messages.onError(() => socket.destroy());
   const runner = new RunnerClient(messages);
-  runner.on('ending', (ending) => (reason = ending.reason));
   runner.answer('variables', ({ names }) => Object.fromEntries(names.flatMap((name) => (environment[name] === undefined ? [] : [[name, environment[name]]]))));
   messages.listen();
   const hello: Hello = { ...identity, token, client, idleTimeoutMs, environment: relevant(environment) };

@@ -1,5 +1,6 @@
 /** Serves the engine over JSON-RPC to any number of connections: what is asked, who is told, and what keeps the process. */
 import type { Socket } from 'node:net';
+import { isAbsolute } from 'node:path';
 import { thisProcess } from '../engine/caller.js';
 import type { Engine } from '../engine/engine.js';
 import { Traces } from '../engine/traces.js';
@@ -170,6 +171,7 @@ export class RunnerServer implements Services {
     if (this.ending) throw new Ending();
     const name = method as keyof Handlers;
     if (!Object.hasOwn(this.handlers, method)) throw new UnknownMethod(method);
+    checkRoots(params);
     const starts = STARTS.has(name);
     if (starts && this.retiring) throw new Retiring(this.work);
     if (starts) this.starting += 1;
@@ -205,4 +207,11 @@ export class RunnerServer implements Services {
     if (this.retiring) this.options.onEnd('retired');
     else if (this.opened.size === 0) this.idleTimer = setTimeout(() => this.options.onEnd('idle'), this.idleTimeoutMs);
   }
+}
+
+/** Folders become paths: whatever else stands in their place is refused before it is used for anything. */
+function checkRoots(params: unknown): void {
+  const { root, roots } = (params ?? {}) as { root?: unknown; roots?: unknown };
+  const all = [...(root === undefined ? [] : [root]), ...(Array.isArray(roots) ? roots.map((each: { root?: unknown } | null) => each?.root) : [])];
+  for (const each of all) if (typeof each !== 'string' || !isAbsolute(each)) throw new Error('the folder must be an absolute path');
 }

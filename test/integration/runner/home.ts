@@ -1,6 +1,7 @@
 /** What tests of the runner share: a place of its own for real runners, a workspace, and nothing left of either. */
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
+import { setMaxListeners } from 'node:events';
 import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
@@ -108,6 +109,7 @@ export class Window {
   /** Asks whenever the runner says that something changed, until a run is as it should be; never by itself. */
   async sees(id: string | undefined, fits: (summary: RunSummary) => boolean): Promise<RunSummary> {
     const deadline = AbortSignal.timeout(PATIENCE_MS);
+    setMaxListeners(0, deadline);
     let last: readonly RunSummary[] = [];
     for (;;) {
       const count = this.heard.length;
