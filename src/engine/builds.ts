@@ -54,7 +54,7 @@ export class Builds {
     key: Pick<SnapshotRecord, 'base' | 'digest' | 'parts'>,
     request: BuildRequest & { onOutput: (text: string) => void },
   ): Promise<BuildResult> {
-    const known = (await this.snapshots.list()).filter((record) => record.digest === key.digest && record.provider === provider.id);
+    const known = (await this.snapshots.list()).filter((record) => record.digest === key.digest && record.provider === provider.id && record.origin === undefined);
     if (!request.rebuild)
       for (const record of known) if (await provider.hasSnapshot(record, { signal: request.signal })) return { snapshot: record, built: false };
 
@@ -73,6 +73,7 @@ export class Builds {
       id: `${key.digest.slice(0, 8)}-${started.toString(36)}`,
       template: template.name,
       file: template.file,
+      settings: { resources: template.resources, env: template.env, network: template.network.episode },
       createdAt: Date.now(),
       buildMs: Date.now() - started,
     };

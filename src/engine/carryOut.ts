@@ -11,6 +11,8 @@ import { RunCancelled, type LiveRun } from './liveRun.js';
 import type { Choice } from './providers.js';
 import { reap } from './reap.js';
 import { RunReader, totals } from './runReader.js';
+import { specOf } from './sandboxes/open.js';
+import { removeForgotten } from './snapshots/manage.js';
 
 /** What a run needs, found before it has an id. */
 export interface Undertaking {
@@ -24,12 +26,16 @@ export interface Undertaking {
 /** Never rejects: how it ended is in the record, and the error itself in `live.failure`. */
 export async function carryOut(live: LiveRun, { template, secrets, choice, policy, rebuild }: Undertaking, engine: Engine): Promise<RunRecord> {
   let log: EpisodeLog | undefined;
+  /** Keeps snapshots from being deleted while the run restores from them. */
+  const uses: (() => void)[] = [];
   try {
     await update(live, engine, {});
     await reap([choice.provider]);
+    await removeForgotten(engine, choice.provider);
     const request = { signal: live.signal, secrets: () => Promise.resolve(secrets), onOutput: (text: string) => live.output(text), rebuild };
     const { snapshot, built } = await engine.builds.build(template, choice.provider, request);
-    const scoring = await prepareScoring(template, request, engine);
+    uses.push(engine.uses.hold(snapshot.id));
+    const scoring = await prepareScoring(template, request, engine, uses);
     log = await EpisodeLog.open(engine.layout.episodesFile(live.record.id));
     const done = await takeInFinished(live, engine);
     await update(live, engine, {
@@ -49,10 +55,14 @@ export async function carryOut(live: LiveRun, { template, secrets, choice, polic
         done,
         secrets,
         environment: engine.caller.environment,
-        labels: { owner: engine.owner, run: live.record.id, template: template.name, digest: snapshot.digest },
+        labels: { owner: engine.owner, run: live.record.id, template: template.name, digest: snapshot.digest, snapshot: snapshot.id },
         episodeFolder: (episode) => engine.layout.episode(live.record.id, episode),
         openScoringSandbox: (component, signal) => scoring(component, live.record.id, signal),
-        keepWarm: (sandbox, milliseconds) => engine.warm.keep(sandbox, milliseconds),
+        keepWarm: (sandbox, milliseconds) => {
+          const making = { origin: 'kept', provider: choice.provider, snapshot, spec: specOf(template, secrets), secrets, file: template.file } as const;
+          // One that comes when the engine is closing has been ended.
+          void engine.held.hold(sandbox, making, milliseconds).catch(() => undefined);
+        },
         onStart: () => live.started(),
         onFinish: (finished) => live.finished(finished),
       },
@@ -66,6 +76,7 @@ export async function carryOut(live: LiveRun, { template, secrets, choice, polic
       await finish(live, engine, { state: 'failed', error: (error as Error).message });
     }
   } finally {
+    for (const letGo of uses) letGo();
     await Promise.allSettled([log?.close(), policy.close?.()]);
   }
   return live.record;
@@ -99,19 +110,20 @@ async function takeInFinished(live: LiveRun, engine: Engine): Promise<Set<number
 const SCORING_SLACK_MS = 10 * 60_000;
 
 /** Builds the snapshots of all second sandboxes before the first episode, so that a wrong one is found out early. */
-async function prepareScoring(template: Template, request: BuildRequest, engine: Engine) {
+async function prepareScoring(template: Template, request: BuildRequest, engine: Engine, uses: (() => void)[]) {
   const prepared = new Map<RewardComponentSpec, { scorer: Template; snapshot: SnapshotRecord; choice: Choice }>();
   for (const component of template.reward) {
     if (component.type !== 'sandbox') continue;
     const scorer = scoringTemplate(template, component);
     const choice = await engine.providers.choose(scorer, undefined, undefined, request.signal);
     const { snapshot } = await engine.builds.build(scorer, choice.provider, request);
+    uses.push(engine.uses.hold(snapshot.id));
     prepared.set(component, { scorer, choice, snapshot });
   }
   return (component: RewardComponentSpec, run: string, signal: AbortSignal): Promise<Sandbox> => {
     const { scorer, choice, snapshot } = prepared.get(component)!;
     const lifetimeMs = component.timeout + SCORING_SLACK_MS;
-    const labels = { owner: engine.owner, run, template: scorer.name, digest: snapshot.digest, expires: Date.now() + lifetimeMs };
+    const labels = { owner: engine.owner, run, template: scorer.name, digest: snapshot.digest, snapshot: snapshot.id, expires: Date.now() + lifetimeMs };
     return choice.provider.restore(snapshot, { labels, resources: scorer.resources, env: scorer.env, network: scorer.network.episode, lifetimeMs }, { signal });
   };
 }

@@ -8,7 +8,6 @@ import type { EpisodeDetail, Rows, RowsQuery, RunSnapshot } from '../protocol/ru
 import { openPolicy, type Policy } from '../rollout/policies/index.js';
 import { readSecrets } from '../rollout/secrets.js';
 import { currentOwner, isOwnerAlive } from '../sandbox/owner.js';
-import type { SandboxInfo } from '../sandbox/provider.js';
 import { Layout } from '../store/layout.js';
 import type { RunRecord } from '../store/records.js';
 import { RunStore } from '../store/runStore.js';
@@ -25,7 +24,9 @@ import { Providers, type Choice } from './providers.js';
 import type { BuildResult, RunSummary } from './reports.js';
 import { RunReader, totals } from './runReader.js';
 import { parseSeeds } from './seeds.js';
-import { WarmSandboxes } from './warm.js';
+import { LiveSandboxes } from './sandboxes/liveSandboxes.js';
+import { deleteSnapshot } from './snapshots/manage.js';
+import { SnapshotUses } from './snapshots/uses.js';
 
 export const DEFAULT_CONCURRENCY = 64;
 
@@ -47,8 +48,10 @@ export interface EngineOptions {
   /** The workspace folder. */
   readonly root: string;
   readonly log?: (message: string) => void;
-  /** A sandbox that was kept after its episode came or went. */
+  /** A sandbox that is held for a person came, went, or has changed. */
   readonly onSandboxes?: () => void;
+  /** One will be ended soon, unless it is extended. */
+  readonly onExpiring?: (sandbox: { readonly id: string; readonly provider: string }, remainingMs: number) => void;
 }
 
 /** What there is once for a folder, whoever asks. */
@@ -58,7 +61,8 @@ interface Shared {
   readonly snapshots: SnapshotStore;
   readonly owner: string;
   readonly live: Map<string, LiveRun>;
-  readonly warm: WarmSandboxes;
+  readonly held: LiveSandboxes;
+  readonly uses: SnapshotUses;
   readonly readers: Map<string, RunReader>;
   /** By the variables that lead to them. */
   readonly places: Map<string, Place>;
@@ -78,7 +82,8 @@ export class Engine {
   readonly providers: Providers;
   readonly owner: string;
   readonly live: Map<string, LiveRun>;
-  readonly warm: WarmSandboxes;
+  readonly held: LiveSandboxes;
+  readonly uses: SnapshotUses;
   readonly builds: Builds;
   private readonly readers: Map<string, RunReader>;
 
@@ -86,11 +91,11 @@ export class Engine {
     private readonly shared: Shared,
     readonly caller: Caller,
   ) {
-    ({ layout: this.layout, runs: this.runs, snapshots: this.snapshots, owner: this.owner, live: this.live, warm: this.warm, readers: this.readers } = shared);
+    ({ layout: this.layout, runs: this.runs, snapshots: this.snapshots, owner: this.owner, live: this.live, held: this.held, uses: this.uses, readers: this.readers } = shared);
     ({ providers: this.providers, builds: this.builds } = placeOf(shared, caller));
   }
 
-  static async open({ root, log = () => undefined, onSandboxes = () => undefined }: EngineOptions): Promise<Engine> {
+  static async open({ root, log = () => undefined, onSandboxes = () => undefined, onExpiring = () => undefined }: EngineOptions): Promise<Engine> {
     const layout = new Layout(root);
     const shared: Shared = {
       layout,
@@ -99,7 +104,8 @@ export class Engine {
       snapshots: new SnapshotStore(layout),
       owner: await currentOwner(),
       live: new Map(),
-      warm: new WarmSandboxes(onSandboxes),
+      held: new LiveSandboxes({ onChange: onSandboxes, onExpiring }),
+      uses: new SnapshotUses(),
       readers: new Map(),
       places: new Map(),
     };
@@ -112,14 +118,15 @@ export class Engine {
   }
 
   /** Rejects with `TemplateError`, `BuildFailed` or an infrastructure error. */
-  async build(file: string, request: Omit<BuildRequest, 'secrets'> & { provider?: string }): Promise<BuildResult & { choice: Choice }> {
+  async build(file: string, request: Omit<BuildRequest, 'secrets'> & { provider?: string }): Promise<BuildResult & { choice: Choice; template: Template }> {
     const { template, parsed } = await load(file);
     const choice = await this.providers.choose(template, parsed, request.provider, request.signal);
     await this.layout.prepare();
-    return { ...(await this.builds.build(template, choice.provider, { ...request, secrets: () => this.secrets(template) })), choice };
+    return { ...(await this.builds.build(template, choice.provider, { ...request, secrets: () => this.secrets(template) })), choice, template };
   }
 
-  private async secrets(template: Template): Promise<Readonly<Record<string, string>>> {
+  /** What a template names as secrets, from the caller's environment. Rejects with `MissingSecret`. */
+  async secrets(template: Template): Promise<Readonly<Record<string, string>>> {
     const names = Object.values(template.secrets);
     return names.length === 0 ? {} : readSecrets(template, await this.caller.variables(names));
   }
@@ -280,22 +287,15 @@ export class Engine {
     await this.runs.remove(id);
   }
 
+  /** A snapshot that is not there is a success. Rejects with `SnapshotInUse`. */
   async deleteSnapshot(id: string): Promise<void> {
-    const record = (await this.snapshots.list()).find((each) => each.id === id);
-    if (!record) return;
-    await this.builds.remove(record, await this.providers.get(record.provider));
-  }
-
-  /** Live sandboxes on every provider that answers. */
-  async sandboxes(): Promise<SandboxInfo[]> {
-    const lists = await Promise.all((await this.providers.answering()).map((provider) => provider.list().catch(() => [])));
-    return lists.flat();
+    if ((await this.snapshots.list()).some((each) => each.id === id)) await deleteSnapshot(this, id);
   }
 
   /** Cancels every run of this process, and waits until no sandbox is left. */
   async close(): Promise<void> {
     await Promise.all([...this.live.values()].map((live) => live.cancel()));
-    await this.warm.close();
+    await this.held.close();
     await Promise.all([...this.shared.places.values()].map(({ providers }) => providers.close()));
   }
 }

@@ -21,16 +21,18 @@ export async function templateStatus(engine: Engine, file: string): Promise<Temp
     return { file, name: parseTemplate(text, file).template?.name, state: 'invalid', snapshots, problems: error.problems };
   }
   const known = { file, name: template.name, snapshots, problems: [] };
-  for (const snapshot of snapshots) {
+  // What a person made of a sandbox is no build: no run takes it by itself.
+  const builds = snapshots.filter(({ origin }) => origin === undefined);
+  for (const snapshot of builds) {
     const changed = await changedParts(template, snapshot);
     if (changed.length === 0) return { ...known, state: 'built', current: snapshot.id };
   }
-  if (!snapshots[0]) return { ...known, state: 'unbuilt' };
-  return { ...known, state: 'stale', changed: await changedParts(template, snapshots[0]) };
+  if (!builds[0]) return { ...known, state: 'unbuilt' };
+  return { ...known, state: 'stale', changed: await changedParts(template, builds[0]) };
 }
 
 /** Names of the parts of a build that are not as they were. */
-async function changedParts(template: Template, snapshot: SnapshotRecord): Promise<string[]> {
+export async function changedParts(template: Template, snapshot: SnapshotRecord): Promise<string[]> {
   const { parts } = await templateDigest(template, { provider: snapshot.provider, platform: PLATFORM, base: baseKey(template, snapshot.base) });
   return Object.entries(parts).flatMap(([part, digest]) => (digest === snapshot.parts[part] ? [] : [part]));
 }

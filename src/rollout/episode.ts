@@ -14,13 +14,14 @@ import { EpisodeLimit, type Policy } from './policies/policy.js';
 import { MAX_ATTEMPTS, backOff } from './retry.js';
 import { computeReward } from './rewards/index.js';
 import { Redactor } from './secrets.js';
+import { startServices, type Service } from './services.js';
 import { Stage } from './stage.js';
 import { discard } from './teardown.js';
 
 /** Room for what surrounds the commands: transfers, starts, a slow machine. */
 const LIFETIME_SLACK_MS = 10 * 60_000;
 /** Life of a sandbox that is kept until somebody ends it. */
-const LONGEST_LIFE_MS = 7 * 24 * 3_600_000;
+export const LONGEST_LIFE_MS = 7 * 24 * 3_600_000;
 
 /** What all episodes of a run share. */
 export interface EpisodeContext {
@@ -47,7 +48,7 @@ export interface EpisodeContext {
 export interface EpisodeFolder {
   readonly path: string;
   /** Writes the outputs that are not empty. */
-  writeOutput(outputs: Readonly<Record<'stdout' | 'stderr' | 'verifier', OutputCapture>>): Promise<void>;
+  writeOutput(outputs: Readonly<Record<string, Pick<OutputCapture, 'total' | 'bytes'>>>): Promise<void>;
   readonly artifacts: string;
 }
 
@@ -62,6 +63,7 @@ class Attempt {
   readonly stdout = new OutputCapture();
   readonly stderr = new OutputCapture();
   readonly verifier = new OutputCapture();
+  readonly services: Service[] = [];
   readonly time = { restore: 0, act: 0, score: 0, terminate: 0 };
   status: EpisodeStatus = 'completed';
   cause: string | undefined;
@@ -92,7 +94,7 @@ class Attempt {
     try {
       return await work();
     } finally {
-      this.time[name] = round(performance.now() - start);
+      this.time[name] = round(this.time[name] + performance.now() - start);
     }
   }
 }
@@ -140,7 +142,8 @@ export async function runEpisode(id: EpisodeId, context: EpisodeContext, signal:
   }
   const { stdout, stderr, verifier, time, outcome } = attempt;
   attempt.cause ??= outcome.problem && `${outcome.problem.code}: ${redactor.text(outcome.problem.message)}`;
-  await Promise.all([folder.writeOutput({ stdout, stderr, verifier }), attempt.end(attempt.status)]);
+  const logs = Object.fromEntries(attempt.services.map(({ name, log }) => [`service-${name}`, log]));
+  await Promise.all([folder.writeOutput({ stdout, stderr, verifier, ...logs }), attempt.end(attempt.status)]);
   const timings: EpisodeTimings = { ...time, total: round(performance.now() - start) };
   return {
     ...id,
@@ -162,6 +165,8 @@ async function play(id: EpisodeId, context: EpisodeContext, attempt: Attempt, re
   const sandbox = await attempt.phase('restore', () => context.creation.run(() => provider.restore(context.snapshot, episodeSpec(id, context), { signal }), signal));
   let played = false;
   try {
+    // Outside the limit of creations: how long a service takes is its own affair.
+    await attempt.phase('restore', () => startServices(sandbox, template.services, attempt.services, { signal, clean: (stream) => redactor.clean(stream) }));
     await attempt.phase('act', () => act(sandbox, id, context, attempt, redactor, signal));
     await attempt.phase('score', async () => {
       const at = Date.now();
@@ -237,8 +242,10 @@ function begin(attempt: Attempt, id: EpisodeId, { run, template, policy }: Episo
 
 function episodeSpec(id: EpisodeId, { template, labels, secrets, timeoutMs }: EpisodeContext): SandboxSpec {
   const scoring = template.reward.reduce((sum, component) => sum + component.timeout, 0);
-  const warm = template.keepWarmMs === undefined ? 0 : template.keepWarmMs < 0 ? LONGEST_LIFE_MS : template.keepWarmMs;
-  const lifetimeMs = timeoutMs + scoring + LIFETIME_SLACK_MS + warm;
+  // How long it stays may be changed while it does; the engine sees to that.
+  const warm = template.keepWarmMs === undefined ? 0 : LONGEST_LIFE_MS;
+  const services = template.services.reduce((sum, service) => sum + service.timeoutMs, 0);
+  const lifetimeMs = timeoutMs + services + scoring + LIFETIME_SLACK_MS + warm;
   return {
     labels: { ...labels, episode: id.episode, expires: Date.now() + lifetimeMs },
     resources: template.resources,

@@ -6,8 +6,8 @@ import type { PlaceText } from '../engine/traceText.js';
 import type { EpisodeDetail, Rows, RowsQuery, RunSnapshot } from '../protocol/runView.js';
 import type { Place, SearchEnd, SearchHit, StepDetail, StepSummary, TimelineBin, TraceHead, TraceOpened, TraceRef } from '../protocol/traceView.js';
 import type { BuildResult, DoctorReport, RunSummary, TemplateStatus } from '../engine/reports.js';
-import type { SandboxInfo } from '../sandbox/provider.js';
 import type { Problem } from '../template/template.js';
+import type { SandboxNotifications, SandboxRequests } from './sandboxApi.js';
 import type { Identity } from './identity.js';
 
 export type { BuildResult, DoctorReport, ProviderReport, RunSummary, TemplateStatus } from '../engine/reports.js';
@@ -83,7 +83,7 @@ export interface RunnerStatus extends Welcome, Work {
 }
 
 /** Requests: name to parameters and result. */
-export interface RunnerRequests extends TraceRequests {
+export interface RunnerRequests extends SandboxRequests, TraceRequests {
   'hello': { params: Hello; result: Welcome };
   /**
    * Which folders the caller shows, all of them; it hears of no others. While one is `visible`, runs of other processes in it are followed, too. The
@@ -111,15 +111,12 @@ export interface RunnerRequests extends TraceRequests {
   'run/episode': { params: { root: string; id: string; episode: number }; result: EpisodeDetail };
   /** Writes every finished episode to a file. */
   'run/export': { params: { root: string; id: string; format: 'jsonl' | 'csv'; file: string }; result: { episodes: number } };
-  'sandbox/list': { params: { root: string }; result: readonly SandboxInfo[] };
-  'sandbox/terminate': { params: { root: string; provider: string; id: string }; result: null };
-  'snapshot/delete': { params: { root: string; id: string }; result: null };
   /** Cancels what runs, ends every sandbox, then answers and ends. */
   'shutdown': { params: Record<string, never>; result: null };
 }
 
 /** Notifications from the runner. */
-export interface RunnerNotifications {
+export interface RunnerNotifications extends SandboxNotifications {
   /** Something changed; coalesced to at most about ten a second for each kind and id. `id` is a run, where the kind is `run`. */
   'changed': { root: string; kind: 'run' | 'runs' | 'sandboxes' | 'snapshots'; id?: string };
   'build/output': { root: string; file: string; text: string };
@@ -143,10 +140,11 @@ export const LOOKS: ReadonlySet<keyof RunnerRequests> = new Set([
   ...(['hello', 'look', 'runner/status', 'runner/retire', 'shutdown'] as const),
   ...(['doctor', 'template/status', 'run/list', 'run/snapshot', 'run/rows', 'run/episode', 'run/export'] as const),
   ...(['trace/open', 'trace/refresh', 'trace/summaries', 'trace/step', 'trace/raw', 'trace/blob', 'trace/text', 'trace/timeline', 'trace/nextError', 'trace/search', 'trace/close'] as const),
+  ...(['sandbox/list', 'sandbox/stats', 'sandbox/changes', 'sandbox/ports', 'sandbox/services', 'sandbox/logs', 'files/list', 'files/stat', 'snapshot/list', 'snapshot/lineage'] as const),
 ]);
 
 /** Requests that make sandboxes which may outlive an answer, a connection, or a runner that is killed. A runner that retires refuses them. */
-export const STARTS: ReadonlySet<keyof RunnerRequests> = new Set(['build', 'run/start', 'run/resume', 'run/rerun'] as const);
+export const STARTS: ReadonlySet<keyof RunnerRequests> = new Set(['build', 'run/start', 'run/resume', 'run/rerun', 'sandbox/open', 'sandbox/fork'] as const);
 
 /** Data of an error answer: what the message alone does not say. */
 export interface RunnerErrorData {

@@ -3,18 +3,25 @@ import type { Caller } from '../engine/caller.js';
 import { Engine } from '../engine/engine.js';
 import type { Work } from './api.js';
 
+export interface EnginesEvents {
+  readonly log: (message: string) => void;
+  readonly onSandboxes: (root: string) => void;
+  readonly onExpiring: (root: string, sandbox: { readonly id: string; readonly provider: string }, remainingMs: number) => void;
+}
+
 export class Engines {
   private readonly opening = new Map<string, Promise<Engine>>();
   /** Those that are open, by folder. */
   readonly open = new Map<string, Engine>();
 
-  constructor(private readonly events: { readonly log: (message: string) => void; readonly onSandboxes: (root: string) => void }) {}
+  constructor(private readonly events: EnginesEvents) {}
 
   /** The engine of a folder as the caller sees it. */
   async get(root: string, caller: Caller): Promise<Engine> {
     let engine = this.opening.get(root);
     if (!engine) {
-      engine = Engine.open({ root, log: this.events.log, onSandboxes: () => this.events.onSandboxes(root) });
+      const { log, onSandboxes, onExpiring } = this.events;
+      engine = Engine.open({ root, log, onSandboxes: () => onSandboxes(root), onExpiring: (sandbox, remainingMs) => onExpiring(root, sandbox, remainingMs) });
       this.opening.set(root, engine);
       engine.then(
         (opened) => this.open.set(root, opened),
@@ -26,7 +33,7 @@ export class Engines {
 
   get work(): Work {
     const all = [...this.open.values()];
-    return { runs: all.reduce((sum, { live }) => sum + live.size, 0), kept: all.reduce((sum, { warm }) => sum + warm.size, 0) };
+    return { runs: all.reduce((sum, { live }) => sum + live.size, 0), kept: all.reduce((sum, { held }) => sum + held.size, 0) };
   }
 
   /** Cancels every run and ends every sandbox of this process. */

@@ -75,7 +75,7 @@ export interface SandboxRequests {
   'files/open': { params: At & { readonly path: string; readonly offset?: number; readonly length?: number; readonly original?: boolean }; result: { readonly handle: string } };
   /** The next piece, of at most `MOST_PIECE` bytes. `end`: that was the last one, and the handle is closed. */
   'files/read': { params: { readonly root: string; readonly handle: string }; result: { readonly data: string; readonly end: boolean } };
-  /** Begins a file that takes the place of the one at `path` when it is finished. `size` in bytes where it is known. */
+  /** Begins to write a file, over the one that is there, whose mode it keeps unless another is given. `size` in bytes where it is known. */
   'files/create': { params: At & { readonly path: string; readonly mode?: number; readonly size?: number }; result: { readonly handle: string } };
   /** Answers when it has been taken. */
   'files/append': { params: { readonly root: string; readonly handle: string; readonly data: string }; result: null };

@@ -55,6 +55,7 @@ export class RunnerServer implements Services {
         this.changed(root, 'sandboxes');
         this.settle();
       },
+      onExpiring: (root, { id, provider }, remainingMs) => this.notify('sandbox/expiring', { root, id, provider, remainingMs }),
     });
     this.recovery = new Recovery(options.journal, this.engines, (level, message) => this.log(level, message));
     this.settle();

@@ -29,6 +29,8 @@ export class Session {
   /** Folders that it shows, and whether a person can see them now. */
   readonly roots = new Map<string, boolean>();
   caller: Caller | undefined;
+  /** Aborts when the connection has ended. */
+  readonly closed: AbortSignal;
   private readonly connection: MessageConnection;
   private who = 'somebody';
 
@@ -37,6 +39,8 @@ export class Session {
     private readonly options: SessionOptions,
   ) {
     const late = setTimeout(() => this.refuse('it did not say who it is'), HELLO_MS);
+    const closing = new AbortController();
+    this.closed = closing.signal;
     let bytes = 0;
     const count = (chunk: Buffer) => {
       bytes += chunk.length;
@@ -47,6 +51,7 @@ export class Session {
     socket.once('close', () => {
       clearTimeout(late);
       this.connection.dispose();
+      closing.abort(new Error('the connection has ended'));
       options.onClose(this);
     });
     this.connection = overSocket(socket);

@@ -41,6 +41,10 @@ export class Layout {
   snapshotFile(id: string): string {
     return join(this.snapshots, `${checkId(id)}.json`);
   }
+  /** What is kept of one that was deleted. */
+  deletedSnapshotFile(id: string): string {
+    return join(this.snapshots, 'deleted', `${checkId(id)}.json`);
+  }
   /** What a provider keeps for itself: layers, ledgers. */
   providerState(provider: string): string {
     return join(this.snapshots, checkId(provider));

@@ -2,7 +2,7 @@
  * What lies on disk under `.rlenv/`, as types: the trainer reads the same files. Times are milliseconds since the epoch,
  * durations milliseconds, sizes bytes. A reward that could not be computed is `null`, never 0.
  */
-import type { ProviderSnapshot } from '../sandbox/provider.js';
+import type { ProviderSnapshot, SandboxSpec } from '../sandbox/provider.js';
 
 export type EpisodeStatus = 'completed' | 'truncated' | 'error' | 'cancelled';
 export type RunState = 'building' | 'running' | 'done' | 'failed' | 'cancelled' | 'interrupted';
@@ -91,10 +91,20 @@ export interface SnapshotRecord extends ProviderSnapshot {
   /** What a person calls it. */
   readonly name?: string;
   readonly note?: string;
+  /** What sandboxes get that are restored from it when its template cannot be read. No secrets. */
+  readonly settings?: Pick<SandboxSpec, 'resources' | 'env' | 'network'>;
   /** Whether it is never pruned. */
   readonly pinned?: boolean;
   /** Owner, as in the sandboxes' labels, of a snapshot that is needed only while a fork of a sandbox lives. It is in no list. */
   readonly temporary?: string;
+}
+
+/** What is kept of a snapshot that was deleted. */
+export interface DeletedSnapshot {
+  readonly id: string;
+  readonly template: string;
+  readonly deletedAt: number;
+  readonly usedBy: readonly { readonly id: string; readonly number: number }[];
 }
 
 /** What a run was asked to do; enough to resume it. */

@@ -2,7 +2,7 @@
 import path from 'node:path';
 import { isRootFolder } from './paths.js';
 import type { TemplateInput } from './schema.js';
-import type { RewardComponentSpec, SeedSet, SetupStep, Template } from './template.js';
+import type { RewardComponentSpec, SeedSet, ServiceSpec, SetupStep, Template } from './template.js';
 import type { DocumentPath } from './text.js';
 
 type ComponentInput = Extract<TemplateInput['reward'], { type: string }>;
@@ -31,6 +31,7 @@ export function assemble(input: TemplateInput, file: string, written: Written): 
     secrets: secrets(input.secrets),
     files: (input.files ?? []).map(({ from, to }) => ({ from: at(from), to: finalPath(from, to) })),
     network: typeof network === 'string' ? { setup: network, episode: network } : (network ?? { setup: 'full', episode: 'none' }),
+    services: (input.services ?? []).map(service),
     setup: (input.setup ?? []) as SetupStep[],
     episode: { run: episode.run, python: episode.python, timeoutMs: episode.timeout, seeds: seeds(episode.seeds), samples: episode.samples },
     task: input.task,
@@ -52,6 +53,13 @@ export function assemble(input: TemplateInput, file: string, written: Written): 
     artifacts: input.artifacts ?? [],
     keepWarmMs: input.keep_warm,
   };
+}
+
+function service({ name, run, ready, timeout }: NonNullable<TemplateInput['services']>[number]): ServiceSpec {
+  if (ready === undefined) return { name, run, timeoutMs: timeout };
+  if (!('http' in ready)) return { name, run, ready, timeoutMs: timeout };
+  const { port, pathname, search } = new URL(ready.http);
+  return { name, run, ready: { http: { port: Number(port || 80), path: `${pathname}${search}` } }, timeoutMs: timeout };
 }
 
 /** The path that a file or folder gets: as with `cp`, a `to` that ends in `/` keeps the name. */

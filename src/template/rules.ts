@@ -27,6 +27,7 @@ export function checkRules(value: unknown): Finding[] {
     insideFolder(from, ['files', index, 'from'], report);
     if (typeof from === 'string' && isOwnFolder(from)) report(['files', index, 'from'], `expected a file or folder beside the template, found ${quoteValue(from)}, which holds the template itself`);
   });
+  checkServices(root.services, report);
   checkVariables(root, report);
   checkSeeds(map(root.episode), report);
   checkReward(root.reward, report);
@@ -63,6 +64,15 @@ function atMostOne(value: Map, path: DocumentPath, first: string, second: string
 function insideFolder(path: unknown, at: DocumentPath, report: Report): void {
   // A path with a backslash is refused by the schema.
   if (typeof path === 'string' && !path.includes('\\') && leavesFolder(path)) report(at, `expected a relative path inside the template's folder, found ${quoteValue(path)}`);
+}
+
+function checkServices(services: unknown, report: Report): void {
+  const names = new Set<unknown>();
+  list(services).forEach((service, index) => {
+    const { name } = map(service);
+    if (typeof name === 'string' && names.has(name)) report(['services', index, 'name'], `two services are named ${quoteName(name)}: expected another name for one of them`);
+    names.add(name);
+  });
 }
 
 function checkVariables(root: Map, report: Report): void {

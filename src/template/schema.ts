@@ -82,6 +82,33 @@ const step = z
   )
   .describe('One step of setup: `run:` shell or `python:` code.');
 
+const port = z.int('expected a port from 1 to 65535').min(1, 'expected a port from 1 to 65535').max(65_535, 'expected a port from 1 to 65535');
+const serviceName = matching(/^[a-z0-9][a-z0-9_-]{0,62}$/, 'expected 1 to 63 of a-z, 0-9, "_" and "-", starting with a letter or digit');
+const url = matching(/^http:\/\/(localhost|127\.0\.0\.1):\d{1,5}(\/[!-~]*)?$/, 'expected an address in the sandbox, such as `http://localhost:8080/health`');
+const readiness = 'expected one of `port: 8080`, `http: http://localhost:8080/health` and `command: test -e /run/up`';
+const ready = z
+  .union(
+    [
+      z.strictObject({ port: port.describe('Ready when something listens on this port.') }),
+      z.strictObject({ http: url.describe('Ready when this answers with a status below 400.') }),
+      z.strictObject({ command: script.describe('Ready when these shell commands end with 0.') }),
+    ],
+    readiness,
+  )
+  .describe('What tells that the service is ready: `port`, `http` or `command`. Without it, it is ready when it has been started.');
+
+const service = z
+  .strictObject(
+    {
+      name: serviceName.describe('Name of the service.'),
+      run: script.describe('Shell commands that run the service.'),
+      ready: ready.optional(),
+      timeout: duration.prefault('30s').describe('How long it may take until it is ready.'),
+    },
+    noMap('expected a service: `name` and `run`'),
+  )
+  .describe('A program that runs beside the episode.');
+
 const seeds = z
   .union(
     [
@@ -208,6 +235,7 @@ export const templateSchema = z
         .optional()
         .describe('Files and folders to copy in before setup.'),
       network: network.optional(),
+      services: z.array(service).max(50).optional().describe('Programs that are started in every sandbox, in this order, each when the one before is ready; then the episode begins.'),
       setup: z.array(step).optional().describe('Steps that prepare the sandbox; what they leave is the snapshot.'),
       episode,
       task: z.string('expected a text').min(1, 'expected a text that is not empty').optional().describe('What an agent is asked to do: the first message that a model is sent.'),

@@ -8,6 +8,15 @@ export type PolicyName = PolicySpec['name'];
 /** `timeout` in milliseconds. */
 export type SetupStep = ({ readonly run: string; readonly python?: undefined } | { readonly python: string; readonly run?: undefined }) & { readonly timeout?: number };
 
+/** A program that is started in every sandbox. */
+export interface ServiceSpec {
+  readonly name: string;
+  readonly run: string;
+  /** Ready at once if absent. */
+  readonly ready?: { readonly port: number } | { readonly http: { readonly port: number; readonly path: string } } | { readonly command: string };
+  readonly timeoutMs: number;
+}
+
 type ComponentInput = Extract<TemplateInput['reward'], { type: string }>;
 /** As written, but for the second sandbox of a reward model, whose short forms are written out as in the template itself. */
 export type RewardComponentSpec =
@@ -60,6 +69,7 @@ export interface Template {
   /** `from` is absolute. */
   readonly files: readonly { readonly from: string; readonly to: string }[];
   readonly network: { readonly setup: 'none' | 'full'; readonly episode: 'none' | 'full' };
+  readonly services: readonly ServiceSpec[];
   readonly setup: readonly SetupStep[];
   readonly episode: {
     readonly run?: string;

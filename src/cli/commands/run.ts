@@ -121,9 +121,9 @@ async function follow(session: Session, verbose: boolean | undefined, start: (ev
   const snapshot = { ...(await session.engine.snapshot(run.id)), run };
   const { text, ...rest } = (await more?.(run)) ?? { text: '' };
   session.result({ ...runObject(snapshot, directory), ...rest }, () => [runReport(snapshot, directory), ...(text ? [text] : [])].join('\n'));
-  if (session.engine.warm.size > 0) {
-    session.note(`${plural(session.engine.warm.size, 'sandbox', 'sandboxes')} stay warm, as the template asks; Ctrl-C ends them.`);
-    await Promise.race([session.engine.warm.empty(), once(session.signal, 'abort')]);
+  if (session.engine.held.size > 0) {
+    session.note(`${plural(session.engine.held.size, 'sandbox', 'sandboxes')} stay warm, as the template asks; Ctrl-C ends them.`);
+    await Promise.race([session.engine.held.empty(), once(session.signal, 'abort')]);
   }
   if (run.state === 'cancelled') return EXIT.cancelled;
   return run.state === 'done' && snapshot.counts.error === 0 ? EXIT.done : EXIT.failed;

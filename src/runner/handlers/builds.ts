@@ -3,7 +3,7 @@ import { doctor } from '../../engine/doctor.js';
 import { templateStatus } from '../../engine/templateStatus.js';
 import type { HandlersOf, Services } from './handlers.js';
 
-export function buildHandlers(services: Services): HandlersOf<'doctor' | 'template/status' | 'build' | 'snapshot/delete'> {
+export function buildHandlers(services: Services): HandlersOf<'doctor' | 'template/status' | 'build'> {
   return {
     doctor: async ({ root, provider }, call) => doctor(await services.engine(root, call), provider, call.signal),
     'template/status': async ({ root, file }, call) => templateStatus(await services.engine(root, call), file),
@@ -13,11 +13,6 @@ export function buildHandlers(services: Services): HandlersOf<'doctor' | 'templa
       const { snapshot, built } = await engine.build(file, { provider, rebuild, signal: call.signal, onOutput });
       services.changed(root, 'snapshots');
       return { snapshot, built };
-    },
-    'snapshot/delete': async ({ root, id }, call) => {
-      await (await services.engine(root, call)).deleteSnapshot(id);
-      services.changed(root, 'snapshots');
-      return null;
     },
   };
 }

@@ -2,7 +2,7 @@
 import { spawn } from 'node:child_process';
 import { readFile, readdir, readlink } from 'node:fs/promises';
 import { connect as connectHere } from 'node:net';
-import { Duplex } from 'node:stream';
+import type { Duplex } from 'node:stream';
 import { spawnFailure } from '../command.js';
 import { NothingListens, SandboxError } from '../errors.js';
 import type { ListeningPort, NetworkPolicy } from '../provider.js';
@@ -10,6 +10,7 @@ import { listeningSockets, portsOf } from '../procNet.js';
 import { HOST_ENVIRONMENT } from './host.js';
 import { outer, type Target } from './joined.js';
 import { descendants } from './processes.js';
+import { Relayed } from '../relayed.js';
 import { RELAY_PROGRAM } from '../relayProgram.js';
 
 /** Exit code of the relay when the connection was refused. */
@@ -82,8 +83,7 @@ export class Ports {
     } finally {
       signal.removeEventListener('abort', kill);
     }
-    const connection = Duplex.from({ readable: child.stdout, writable: child.stdin });
-    connection.on('error', () => undefined);
+    const connection = new Relayed(child.stdout, child.stdin);
     connection.once('close', kill);
     return connection;
   }

@@ -1,7 +1,8 @@
 /** A way to a port of a container: a command inside that passes on what comes, by whatever its image has for it. Nothing of the container's network is needed. */
-import { Duplex, PassThrough } from 'node:stream';
+import { PassThrough, type Duplex } from 'node:stream';
 import { NothingListens, SandboxError, Unsupported } from '../errors.js';
 import type { ExecOptions, ExecProcess } from '../provider.js';
+import { Relayed } from '../relayed.js';
 import { RELAY_PROGRAM } from '../relayProgram.js';
 import { quote } from './shell.js';
 
@@ -83,8 +84,7 @@ export async function connectInside(exec: (argv: readonly string[], options: Exe
   } finally {
     signal.removeEventListener('abort', cancel);
   }
-  const connection = Duplex.from({ readable: child.stdout, writable: input });
-  connection.on('error', () => undefined);
+  const connection = new Relayed(child.stdout, input);
   connection.once('close', () => stop.abort(new Error('the connection was closed')));
   return connection;
 }

@@ -5,7 +5,7 @@ import { SandboxError } from '../errors.js';
 import type { OperationOptions, ProviderSnapshot, SandboxLabels } from '../provider.js';
 import type { Engine } from './engine.js';
 import { reasonOf, statusOf } from './failures.js';
-import { BASE_LAYERS_LABEL, snapshotLabels } from './labels.js';
+import { BASE_LAYERS_LABEL, SNAPSHOT_LABEL, snapshotLabels } from './labels.js';
 
 const COMMIT_TIMEOUT_MS = 900_000;
 const IMAGE_TIMEOUT_MS = 60_000;
@@ -44,27 +44,53 @@ export function snapshotName({ template, digest }: SandboxLabels): [repository: 
   return [`rl-sandboxes/${repository}`, [content, randomBytes(3).toString('hex')].filter(Boolean).join('-')];
 }
 
+/** One that has lost its name was removed, and is only kept by the engine because others are based on it. */
 export function hasImage(engine: Engine, ref: string, options: OperationOptions | undefined): Promise<boolean> {
-  return engine.call('Looking for the snapshot', options, IMAGE_TIMEOUT_MS, (docker) =>
-    docker.getImage(ref).inspect().then(
-      () => true,
-      (error: unknown) => {
-        if (statusOf(error) === 404) return false;
-        throw error;
-      },
-    ),
-  );
+  return engine.call('Looking for the snapshot', options, IMAGE_TIMEOUT_MS, async (docker) => ((await lookAt(docker, ref))?.RepoTags ?? []).length > 0);
 }
 
-/** Removes the image and its names, and no image that it was made from. What is not there is a success. */
+/**
+ * Removes the image and its names, and no image that was not a snapshot. What is not there is a success. One that others are based on only loses its
+ * names: the engine keeps it until the last of those has gone, and then it goes too.
+ */
 export function removeImage(engine: Engine, ref: string, options: OperationOptions | undefined): Promise<void> {
   return engine.call('Removing the snapshot', options, IMAGE_TIMEOUT_MS, async (docker, signal) => {
-    try {
-      await docker.getImage(ref).remove({ force: true, noprune: true, abortSignal: signal } as Docker.ImageRemoveOptions);
-    } catch (error) {
-      if (statusOf(error) === 404) return;
-      if (statusOf(error) === 409) throw new SandboxError(`the snapshot is in use: ${reasonOf(error)}`, { cause: error });
-      throw error;
+    for (let at: string | undefined = ref; at; ) {
+      const image = await lookAt(docker, at);
+      // On the way up: only snapshots that were removed already.
+      if (!image || (at !== ref && ((image.RepoTags ?? []).length > 0 || image.Config.Labels?.[SNAPSHOT_LABEL] !== '1'))) return;
+      if (!(await removeOne(docker, at, image.RepoTags ?? [], signal))) return;
+      at = image.Parent;
     }
   });
+}
+
+/** False if others are based on it, so that only its names could be taken away. */
+async function removeOne(docker: Docker, id: string, names: readonly string[], signal: AbortSignal): Promise<boolean> {
+  try {
+    await remove(docker, id, signal);
+    return true;
+  } catch (error) {
+    if (statusOf(error) !== 409) throw error;
+    if (!/dependent child/i.test(reasonOf(error))) throw new SandboxError(`the snapshot is in use: ${reasonOf(error)}`, { cause: error });
+  }
+  for (const name of names) await remove(docker, name, signal);
+  return false;
+}
+
+async function remove(docker: Docker, name: string, signal: AbortSignal): Promise<void> {
+  try {
+    await docker.getImage(name).remove({ force: true, noprune: true, abortSignal: signal } as Docker.ImageRemoveOptions);
+  } catch (error) {
+    if (statusOf(error) !== 404) throw error;
+  }
+}
+
+async function lookAt(docker: Docker, ref: string): Promise<Docker.ImageInspectInfo | undefined> {
+  try {
+    return await docker.getImage(ref).inspect();
+  } catch (error) {
+    if (statusOf(error) === 404) return undefined;
+    throw error;
+  }
 }

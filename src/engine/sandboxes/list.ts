@@ -1,0 +1,50 @@
+/** Every sandbox of a folder, whoever made it, and the ends of many. */
+import { isOwnerAlive } from '../../sandbox/owner.js';
+import type { SandboxInfo } from '../../sandbox/provider.js';
+import type { Engine } from '../engine.js';
+import type { SandboxReport, TerminateReport } from '../sandboxReports.js';
+
+const TERMINATE_TIMEOUT_MS = 60_000;
+
+/** On every provider that answers. `measure` asks those that this engine holds for what they use. */
+export async function listSandboxes(engine: Engine, measure = false): Promise<SandboxReport[]> {
+  const lists = await Promise.all((await engine.providers.answering()).map((provider) => provider.list().catch(() => [])));
+  const alive = new Map<string, Promise<boolean>>();
+  const isAlive = (owner: string): Promise<boolean> => {
+    if (!alive.has(owner)) alive.set(owner, isOwnerAlive(owner));
+    return alive.get(owner)!;
+  };
+  const now = Date.now();
+  return Promise.all(
+    lists.flat().map(async (info): Promise<SandboxReport> => {
+      const held = engine.held.find(info.id);
+      if (held) return held.report(measure);
+      const orphan = !(await isAlive(info.labels.owner));
+      return { ...info, origin: 'other', attached: false, orphan, ageMs: Math.max(0, now - info.createdAt), forwards: [], services: [] };
+    }),
+  );
+}
+
+/** Ends those of dead processes. */
+export const terminateOrphans = async (engine: Engine): Promise<TerminateReport> => terminateThose(engine, (await listSandboxes(engine)).filter(({ orphan }) => orphan));
+
+/** Ends all that this engine holds, and the orphans. Episodes and builds under way go on. */
+export async function terminateAll(engine: Engine): Promise<TerminateReport> {
+  return terminateThose(engine, (await listSandboxes(engine)).filter(({ attached, orphan }) => attached || orphan));
+}
+
+async function terminateThose(engine: Engine, sandboxes: readonly SandboxInfo[]): Promise<TerminateReport> {
+  const failed: TerminateReport['failed'][number][] = [];
+  await Promise.all(
+    sandboxes.map(async ({ id, provider }) => {
+      await terminateSandbox(engine, provider, id).catch((error: Error) => failed.push({ id, provider, message: error.message }));
+    }),
+  );
+  return { ended: sandboxes.length - failed.length, failed };
+}
+
+/** "Already gone" is a success. */
+export async function terminateSandbox(engine: Engine, provider: string, id: string): Promise<void> {
+  await engine.held.find(id)?.terminate();
+  await (await engine.providers.get(provider)).terminate(id, { timeoutMs: TERMINATE_TIMEOUT_MS });
+}

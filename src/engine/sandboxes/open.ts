@@ -1,0 +1,89 @@
+/** Sandboxes for people: from a template, from a snapshot, from another sandbox. */
+import { LONGEST_LIFE_MS } from '../../rollout/episode.js';
+import type { Sandbox, SandboxLabels } from '../../sandbox/provider.js';
+import type { SnapshotRecord } from '../../store/records.js';
+import { loadTemplate } from '../../template/load.js';
+import { TemplateError, type ServiceSpec, type Template } from '../../template/template.js';
+import type { Engine } from '../engine.js';
+import type { Held, Making } from './held.js';
+import { takeSnapshot } from '../snapshots/take.js';
+
+/** How long a sandbox stays if nobody says. */
+export const DEFAULT_KEEP_MS = 3_600_000;
+
+export interface OpenRequest {
+  /** Absolute path of a template, or the id of a snapshot: one of the two. */
+  readonly file?: string;
+  readonly snapshot?: string;
+  readonly provider?: string;
+  /** Milliseconds; negative until somebody ends it. */
+  readonly keepMs?: number;
+  readonly signal: AbortSignal;
+  readonly onOutput?: (text: string) => void;
+}
+
+/** Rejects as a build does, with `ServiceFailed`, or with an infrastructure error; then no sandbox is left. */
+export async function openSandbox(engine: Engine, request: OpenRequest): Promise<Held> {
+  const signal = AbortSignal.any([request.signal, engine.held.closing]);
+  if (request.snapshot !== undefined) {
+    const snapshot = await engine.snapshots.find(request.snapshot);
+    const provider = await engine.providers.get(snapshot.provider);
+    const template = await templateOf(snapshot);
+    const secrets = template ? await engine.secrets(template) : {};
+    const spec = template ? specOf(template, secrets) : (snapshot.settings ?? { resources: {}, env: {}, network: 'none' as const });
+    return restore(engine, { origin: 'opened', provider, snapshot, spec, secrets, file: template?.file }, template?.services ?? [], request.keepMs, signal);
+  }
+  if (request.file === undefined) throw new Error('a sandbox is opened from a template or from a snapshot');
+  const { snapshot, template, choice } = await engine.build(request.file, { provider: request.provider, signal, onOutput: request.onOutput });
+  const secrets = await engine.secrets(template);
+  return restore(engine, { origin: 'opened', provider: choice.provider, snapshot, spec: specOf(template, secrets), secrets, file: template.file }, template.services, request.keepMs, signal);
+}
+
+/** A sandbox with the files of another one as they are now, and none of its processes. */
+export async function forkSandbox(engine: Engine, id: string, keepMs: number | undefined, outer: AbortSignal): Promise<Held> {
+  const signal = AbortSignal.any([outer, engine.held.closing]);
+  const { sandbox, making } = engine.held.get(id);
+  const snapshot = await takeSnapshot(engine, sandbox, making, 'filesystem', { temporary: engine.owner }, signal);
+  const cleanUp = (): Promise<void> => engine.builds.remove(snapshot, making.provider).catch(() => undefined);
+  // Its services are not started again: what they have written is there, and their second start may not expect it.
+  return restore(engine, { ...making, origin: 'forked', snapshot, cleanUp }, [], keepMs, signal);
+}
+
+/** Whatever becomes of it, what it needed is given back. */
+async function restore(engine: Engine, made: Making, services: readonly ServiceSpec[], keepMs = DEFAULT_KEEP_MS, signal: AbortSignal): Promise<Held> {
+  const { provider, snapshot, spec } = made;
+  let letGo: (() => void) | undefined;
+  const cleanUp = async (): Promise<void> => {
+    letGo?.();
+    await made.cleanUp?.();
+  };
+  let sandbox: Sandbox;
+  try {
+    letGo = engine.uses.hold(snapshot.id);
+    const labels: SandboxLabels = { owner: engine.owner, template: snapshot.template, digest: snapshot.digest, snapshot: snapshot.id, expires: Date.now() + LONGEST_LIFE_MS };
+    sandbox = await provider.restore(snapshot, { ...spec, labels, lifetimeMs: LONGEST_LIFE_MS }, { signal });
+  } catch (error) {
+    await cleanUp();
+    throw error;
+  }
+  const held = await engine.held.hold(sandbox, { ...made, cleanUp }, keepMs);
+  try {
+    await held.startServices(services, signal);
+    signal.throwIfAborted();
+    return held;
+  } catch (error) {
+    await held.terminate();
+    throw error;
+  }
+}
+
+/** The template of a snapshot as it is now, if it can be read. */
+async function templateOf({ file }: SnapshotRecord): Promise<Template | undefined> {
+  if (file === '') return undefined;
+  return loadTemplate(file).catch((error: unknown) => {
+    if (error instanceof TemplateError) return undefined;
+    throw error;
+  });
+}
+
+export const specOf = ({ resources, env, network }: Template, secrets: Readonly<Record<string, string>>): Making['spec'] => ({ resources, env: { ...env, ...secrets }, network: network.episode });
