@@ -1,7 +1,7 @@
 import { strict as assert } from 'node:assert';
 import { containerLabels, containerName, sandboxInfo, snapshotLabels } from '../../../src/sandbox/docker/labels.js';
 
-const LABELS = { owner: '1:2:boot', run: 'r', episode: 0, template: 't', digest: 'sha256:d', expires: 99 };
+const LABELS = { owner: '1:2:boot', run: 'r', episode: 0, template: 't', digest: 'sha256:d', snapshot: 'd-1', expires: 99 };
 const container = (labels: Record<string, string>, name = 'rl-abc', state = 'running') => ({ Names: [`/${name}`], Labels: labels, State: state, Created: 5 });
 
 describe('docker labels', () => {
