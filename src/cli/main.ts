@@ -3,6 +3,7 @@
 import { Command, CommanderError } from 'commander';
 import { VERSION } from '../engine/version.js';
 import { addBuild } from './commands/build.js';
+import { addExport } from './commands/export.js';
 import { addMaintenance } from './commands/maintenance.js';
 import { addRun } from './commands/run.js';
 import { addRunner } from './commands/runner.js';
@@ -26,7 +27,7 @@ for (const stream of [process.stdout, process.stderr])
     throw error;
   });
 
-for (const add of [addRun, addBuild, addRuns, addTrace, addMaintenance, addRunner]) add(program);
+for (const add of [addRun, addBuild, addRuns, addExport, addTrace, addMaintenance, addRunner]) add(program);
 for (const command of program.commands) command.exitOverride();
 
 try {

@@ -1,6 +1,7 @@
 /** A run's finished episodes as JSONL or CSV, streamed. */
 import { once } from 'node:events';
 import type { Writable } from 'node:stream';
+import { parseFilter } from '../rollout/filter.js';
 import { EpisodeReader } from '../store/episodeLog.js';
 import type { Layout } from '../store/layout.js';
 import type { EpisodeRecord } from '../store/records.js';
@@ -27,14 +28,20 @@ const COLUMNS: readonly [string, (record: EpisodeRecord) => Cell][] = [
   ['components', (record) => JSON.stringify(Object.fromEntries(record.components.map(({ name, value }) => [name, value])))],
 ];
 
+/** A run's finished episodes that a filter of the episode table lets through. Throws one sentence about a filter that is none. */
+export async function chosenEpisodes(layout: Layout, id: string, where = ''): Promise<EpisodeRecord[]> {
+  const { matches, error } = parseFilter(where);
+  if (error) throw new Error(error);
+  const records: EpisodeRecord[] = [];
+  await new EpisodeReader(layout.episodesFile(id)).read((record) => matches(record) && records.push(record));
+  return records;
+}
+
 /** Writes one line for each finished episode, a header first in CSV; returns how many. A missing reward is an empty cell, or `null`. */
-export async function exportRun(layout: Layout, id: string, format: ExportFormat, output: Writable): Promise<number> {
+export async function exportRun(layout: Layout, id: string, format: ExportFormat, output: Writable, where?: string): Promise<number> {
   let episodes = 0;
   const lines: string[] = format === 'csv' ? [COLUMNS.map(([name]) => name).join(',')] : [];
-  const reader = new EpisodeReader(layout.episodesFile(id));
-  const records: EpisodeRecord[] = [];
-  await reader.read((record) => records.push(record));
-  for (const record of records) {
+  for (const record of await chosenEpisodes(layout, id, where)) {
     lines.push(format === 'csv' ? COLUMNS.map(([, cell]) => csvCell(cell(record))).join(',') : JSON.stringify(record));
     episodes += 1;
     if (lines.length >= 500) await write(output, lines);

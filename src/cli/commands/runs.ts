@@ -1,8 +1,5 @@
-import { createWriteStream } from 'node:fs';
-import { finished } from 'node:stream/promises';
 import { join } from 'node:path';
-import { Option, type Command } from 'commander';
-import { exportRun, type ExportFormat } from '../../engine/export.js';
+import type { Command } from 'commander';
 import { columns, milliseconds, plural, reward, NONE } from '../format.js';
 import { oneLine, plain } from '../plain.js';
 import { wholeNumberFrom0 } from '../options.js';
@@ -47,29 +44,6 @@ export function addRuns(program: Command): void {
         const snapshot = await engine.snapshot(run.id);
         const directory = engine.layout.run(run.id);
         session.result(runObject(snapshot, directory), () => runReport(snapshot, directory));
-      });
-    });
-
-  program
-    .command('export <run>')
-    .description('finished episodes, one line each')
-    .addOption(new Option('-f, --format <format>', 'what to write').choices(['jsonl', 'csv']).default('jsonl'))
-    .option('-o, --output <file>', 'where to; standard output if absent')
-    .action((name: string, _options: unknown, command: Command) => {
-      const options = command.optsWithGlobals<CommonOptions & { format: ExportFormat; output?: string }>();
-      return Session.run(options, async (session) => {
-        const { layout, runs } = session.engine;
-        const run = await runs.find(name);
-        if (options.output === undefined) {
-          await exportRun(layout, run.id, options.format, process.stdout);
-          return;
-        }
-        const output = createWriteStream(options.output);
-        const written = finished(output);
-        const episodes = await Promise.race([exportRun(layout, run.id, options.format, output), written.then(() => 0)]);
-        output.end();
-        await written;
-        session.result({ run: run.id, format: options.format, file: options.output, episodes }, () => `${plural(episodes, 'episode')} in ${options.output}`);
       });
     });
 }
