@@ -79,20 +79,20 @@ describe('exports of traces', () => {
     const result = await exportAtif(layout, run, records, job);
     assert.deepEqual(result, { episodes: 3, left: [{ episode: 2, why: 'it has no trace' }] });
     const [first, second] = ['hello__e000000', 'hello__e000001'];
-    const document = atifRoot.parse(JSON.parse(await readFile(join(job, first!, 'agent', 'trajectory.json'), 'utf8')));
+    const document = atifRoot.parse(JSON.parse(await readFile(join(job, first, 'agent', 'trajectory.json'), 'utf8')));
     assert.deepEqual(document.steps.map(({ source }) => source), ['system', 'user', 'agent', 'system', 'agent']);
     const [calling, acting] = [document.steps[2]!, document.steps[4]!];
     assert.deepEqual(calling.tool_calls?.map(({ function_name: name, arguments: args }) => [name, args]), [['bash', { command: 'ls' }], ['odd', { arguments: 'no json' }]]);
-    assert.deepEqual(calling.observation?.results.map(({ content, extra }) => [String(content).length, extra]), [[LONG.length, { exit_code: 1, duration_ms: 4 }], [6, { duration_ms: 1, error: 'unknown tool' }]]);
+    assert.deepEqual(calling.observation?.results.map(({ content, extra }) => [content?.length, extra]), [[LONG.length, { exit_code: 1, duration_ms: 4 }], [6, { duration_ms: 1, error: 'unknown tool' }]]);
     assert.deepEqual([calling.metrics, calling.reasoning_content, calling.model_name], [{ prompt_tokens: 7, completion_tokens: 3, cost_usd: 0.5 }, 'Hm.', 'tiny']);
     assert.deepEqual([acting.tool_calls?.[0]?.arguments, acting.extra?.reward, acting.extra?.terminated], [{ action: [1, 2] }, 0.5, true]);
     assert.deepEqual([document.final_metrics, document.agent.tool_definitions?.length], [{ total_prompt_tokens: 7, total_completion_tokens: 3, total_cost_usd: 0.5, total_steps: 5 }, 1]);
-    assert.deepEqual(await readFile(join(job, first!, 'agent', 'images', `${sha(PNG)}.png`)), PNG);
-    assert.deepEqual(JSON.parse(await readFile(join(job, first!, 'verifier', 'reward.json'), 'utf8')), { reward: 0.25, tests: 0.25, style: 1 });
+    assert.deepEqual(await readFile(join(job, first, 'agent', 'images', `${sha(PNG)}.png`)), PNG);
+    assert.deepEqual(JSON.parse(await readFile(join(job, first, 'verifier', 'reward.json'), 'utf8')), { reward: 0.25, tests: 0.25, style: 1 });
 
-    const failed = trialResult.parse(JSON.parse(await readFile(join(job, second!, 'result.json'), 'utf8')));
+    const failed = trialResult.parse(JSON.parse(await readFile(join(job, second, 'result.json'), 'utf8')));
     assert.deepEqual([failed.verifier_result, failed.exception_info?.exception_type], [null, 'AgentTimeoutError'], 'a reward that is not known is not written as 0');
-    assert.deepEqual(await readdir(join(job, second!)), ['agent', 'result.json']);
+    assert.deepEqual(await readdir(join(job, second)), ['agent', 'result.json']);
     const { stats } = JSON.parse(await readFile(join(job, 'result.json'), 'utf8')) as { stats: { evals: Record<string, unknown> } };
     assert.deepEqual(stats.evals['llm__tiny__hello'], { n_trials: 3, n_errors: 1, metrics: [], pass_at_k: {}, reward_stats: { reward: { '0.25': [first], '0': ['hello__e000003'] } }, exception_stats: { AgentTimeoutError: [second] } });
 
