@@ -2,6 +2,7 @@
 /** The command line: the engine from a terminal, in this process. */
 import { Command, CommanderError } from 'commander';
 import { VERSION } from '../engine/version.js';
+import { addAct } from './commands/act.js';
 import { addBuild } from './commands/build.js';
 import { addExport } from './commands/export.js';
 import { addMaintenance } from './commands/maintenance.js';
@@ -27,7 +28,7 @@ for (const stream of [process.stdout, process.stderr])
     throw error;
   });
 
-for (const add of [addRun, addBuild, addRuns, addExport, addTrace, addMaintenance, addRunner]) add(program);
+for (const add of [addRun, addAct, addBuild, addRuns, addExport, addTrace, addMaintenance, addRunner]) add(program);
 for (const command of program.commands) command.exitOverride();
 
 try {

@@ -1,5 +1,5 @@
 /** Carries out a run from build to final record. */
-import type { Policy } from '../rollout/policies/index.js';
+import type { ManualSeats, Policy } from '../rollout/policies/index.js';
 import { runEpisodes } from '../rollout/run.js';
 import type { Sandbox } from '../sandbox/provider.js';
 import { EpisodeLog } from '../store/episodeLog.js';
@@ -20,6 +20,7 @@ export interface Undertaking {
   readonly secrets: Readonly<Record<string, string>>;
   readonly choice: Choice;
   readonly policy: Policy;
+  readonly seats: ManualSeats;
   readonly rebuild?: boolean;
 }
 

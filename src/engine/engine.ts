@@ -5,7 +5,7 @@
 import { readFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import type { EpisodeDetail, Rows, RowsQuery, RunSnapshot } from '../protocol/runView.js';
-import { openPolicy, type Policy } from '../rollout/policies/index.js';
+import { ManualSeats, openPolicy, type ManualAction, type ManualAnswer, type Policy } from '../rollout/policies/index.js';
 import { readSecrets } from '../rollout/secrets.js';
 import { currentOwner, isOwnerAlive } from '../sandbox/owner.js';
 import { Layout } from '../store/layout.js';
@@ -27,6 +27,8 @@ import { parseSeeds } from './seeds.js';
 import { LiveSandboxes } from './sandboxes/liveSandboxes.js';
 import { deleteSnapshot } from './snapshots/manage.js';
 import { SnapshotUses } from './snapshots/uses.js';
+
+export type { ManualAction, ManualAnswer } from '../rollout/policies/index.js';
 
 export const DEFAULT_CONCURRENCY = 64;
 
@@ -131,8 +133,8 @@ export class Engine {
     return names.length === 0 ? {} : readSecrets(template, await this.caller.variables(names));
   }
 
-  private policy({ policy, trace }: Pick<RunRecord, 'policy' | 'trace'>, template: Template, secrets: Readonly<Record<string, string>>): Promise<Policy> {
-    return openPolicy(policy, { template, trace, secrets, ...this.caller });
+  private policy({ policy, trace }: Pick<RunRecord, 'policy' | 'trace'>, template: Template, secrets: Readonly<Record<string, string>>, seats: ManualSeats): Promise<Policy> {
+    return openPolicy(policy, { template, trace, seats, secrets, ...this.caller });
   }
 
   /**
@@ -144,7 +146,8 @@ export class Engine {
     const secrets = await this.secrets(template);
     const choice = await this.providers.choose(template, parsed, request.provider);
     const trace = request.trace === undefined ? undefined : resolve(request.trace);
-    const policy = await this.policy({ policy: request.policy ?? template.policy.name, trace }, template, secrets);
+    const seats = new ManualSeats();
+    const policy = await this.policy({ policy: request.policy ?? template.policy.name, trace }, template, secrets, seats);
     const seeds: SeedSet = request.seeds === undefined ? template.episode.seeds : parseSeeds(request.seeds);
     const samples = positive('samples', request.samples ?? template.episode.samples);
     const record = await this.runs.create({
@@ -163,7 +166,7 @@ export class Engine {
       templateDigest: '',
       total: seedCount(seeds) * samples,
     });
-    return this.launch(record, { template, secrets, choice, policy, rebuild: request.rebuild }, events);
+    return this.launch(record, { template, secrets, choice, policy, seats, rebuild: request.rebuild }, events);
   }
 
   /** Runs the episodes of an interrupted or cancelled run that are missing. */
@@ -173,7 +176,8 @@ export class Engine {
     const { template, parsed } = await load(record.file);
     const secrets = await this.secrets(template);
     const choice = await this.providers.choose(template, parsed, record.provider);
-    return this.launch({ ...record, owner: this.owner, state: 'building', error: undefined, finishedAt: undefined, summary: undefined }, { template, secrets, choice, policy: await this.policy(record, template, secrets) }, events);
+    const seats = new ManualSeats();
+    return this.launch({ ...record, owner: this.owner, state: 'building', error: undefined, finishedAt: undefined, summary: undefined }, { template, secrets, choice, seats, policy: await this.policy(record, template, secrets, seats) }, events);
   }
 
   /** A new run over the same seeds, or over those episodes that failed or have no reward. */
@@ -195,11 +199,19 @@ export class Engine {
     return this.again(old, { policy: 'replay', trace: this.layout.run(old.id), only }, events);
   }
 
+  /** Does something in an episode of a live run whose policy is `manual`; it may be about to start. Rejects if it has ended. */
+  act(id: string, episode: number, action: ManualAction): Promise<ManualAnswer> {
+    const live = this.live.get(id);
+    if (live?.record.policy !== 'manual') return Promise.reject(new Error(`run ${id} is not live, or nobody acts in it by hand`));
+    return live.seats.act(episode, action);
+  }
+
   private async again(old: RunRecord, { policy: act, trace, only }: Pick<RunRecord, 'policy' | 'trace' | 'only'>, events: LiveRunEvents): Promise<LiveRun> {
     const { template, parsed } = await load(old.file);
     const secrets = await this.secrets(template);
     const choice = await this.providers.choose(template, parsed, old.provider);
-    const policy = await this.policy({ policy: act, trace }, template, secrets);
+    const seats = new ManualSeats();
+    const policy = await this.policy({ policy: act, trace }, template, secrets, seats);
     const { seeds, samples, concurrency, timeoutMs } = old;
     const record = await this.runs.create({
       ...{ seeds, samples, concurrency, timeoutMs, policy: act, trace, only },
@@ -212,11 +224,11 @@ export class Engine {
       templateDigest: '',
       total: only?.length ?? seedCount(seeds) * samples,
     });
-    return this.launch(record, { template, secrets, choice, policy }, events);
+    return this.launch(record, { template, secrets, choice, policy, seats }, events);
   }
 
   private launch(record: RunRecord, undertaking: Undertaking, events: LiveRunEvents): LiveRun {
-    const live = new LiveRun(record, events);
+    const live = new LiveRun(record, events, undertaking.seats);
     this.live.set(record.id, live);
     live.ended = carryOut(live, undertaking, this).finally(() => this.live.delete(record.id));
     return live;

@@ -1,4 +1,5 @@
 /** A run that this process is carrying out. */
+import type { ManualSeats } from '../rollout/policies/index.js';
 import { RunAggregate } from '../rollout/summary.js';
 import type { EpisodeRecord, RunRecord } from '../store/records.js';
 
@@ -25,6 +26,8 @@ export class LiveRun {
   constructor(
     public record: RunRecord,
     private readonly events: LiveRunEvents,
+    /** Where people act, if that is its policy. */
+    readonly seats: ManualSeats,
   ) {}
 
   get signal(): AbortSignal {

@@ -47,6 +47,8 @@ const DEADLINES: Record<Exclude<keyof RunnerRequests, 'hello'>, number | undefin
   'run/start': 60 * SECOND,
   'run/resume': 60 * SECOND,
   'run/rerun': 60 * SECOND,
+  'run/replay': 60 * SECOND,
+  'episode/act': undefined,
   'run/cancel': 180 * SECOND,
   'run/delete': 60 * SECOND,
   'run/list': 30 * SECOND,

@@ -2,6 +2,7 @@
  * What the runner answers over JSON-RPC (`vscode-jsonrpc`, on its socket): methods by name, each with one object of parameters. `root` is the
  * workspace folder whose `.rlenv/` is meant, as an absolute path. The first request of a connection is `hello`; anything else ends it.
  */
+import type { ManualAction, ManualAnswer } from '../engine/engine.js';
 import type { PlaceText } from '../engine/traceText.js';
 import type { EpisodeDetail, Rows, RowsQuery, RunSnapshot } from '../protocol/runView.js';
 import type { Place, SearchEnd, SearchHit, StepDetail, StepSummary, TimelineBin, TraceHead, TraceOpened, TraceRef } from '../protocol/traceView.js';
@@ -20,6 +21,8 @@ export interface RunOptions {
   /** A provider's id or `auto`. */
   readonly provider?: string;
   readonly timeoutMs?: number;
+  /** Name of a policy; the template's own if absent. */
+  readonly policy?: string;
   /** Build even if a snapshot is there. */
   readonly rebuild?: boolean;
 }
@@ -102,6 +105,10 @@ export interface RunnerRequests extends SandboxRequests, TraceRequests {
   'run/resume': { params: { root: string; id: string }; result: { id: string } };
   /** A new run over the seeds of an old one: all of them, or those that failed or have no reward. */
   'run/rerun': { params: { root: string; id: string; only?: 'failed' }; result: { id: string } };
+  /** A new run that takes the actions of an old one's finished episodes again, or those of one of them. */
+  'run/replay': { params: { root: string; id: string; episode?: number }; result: { id: string } };
+  /** Does something in an episode of a live run whose policy is `manual`; ends when it is done. */
+  'episode/act': { params: { root: string; id: string; episode: number; action: ManualAction }; result: ManualAnswer };
   /** Ends when the run has ended and no sandbox of it is left. */
   'run/cancel': { params: { root: string; id: string }; result: null };
   'run/delete': { params: { root: string; id: string }; result: null };
@@ -144,7 +151,7 @@ export const LOOKS: ReadonlySet<keyof RunnerRequests> = new Set([
 ]);
 
 /** Requests that make sandboxes which may outlive an answer, a connection, or a runner that is killed. A runner that retires refuses them. */
-export const STARTS: ReadonlySet<keyof RunnerRequests> = new Set(['build', 'run/start', 'run/resume', 'run/rerun', 'sandbox/open', 'sandbox/fork'] as const);
+export const STARTS: ReadonlySet<keyof RunnerRequests> = new Set(['build', 'run/start', 'run/resume', 'run/rerun', 'run/replay', 'sandbox/open', 'sandbox/fork'] as const);
 
 /** Data of an error answer: what the message alone does not say. */
 export interface RunnerErrorData {

@@ -74,7 +74,7 @@ const command = z.strictObject({
   command_timeout: duration.prefault('60s').describe('How long a command in the sandbox may take.'),
 });
 
-const SHORT = ['script', 'oracle', 'noop'] as const;
+const SHORT = ['script', 'oracle', 'noop', 'manual'] as const;
 
 export const policy = z
   .union(
@@ -86,6 +86,7 @@ export const policy = z
           z.strictObject({ name: z.literal('script').describe('The command under `episode`; its output is the one step.') }),
           z.strictObject({ name: z.literal('oracle').describe('The reference solution under `solution`.') }),
           z.strictObject({ name: z.literal('noop').describe('Nobody: the snapshot is scored as it is.') }),
+          z.strictObject({ name: z.literal('manual').describe('A person, command by command.') }),
           llm,
           gym,
           command,
@@ -93,7 +94,7 @@ export const policy = z
         'expected a policy with its settings, such as `{name: llm, base_url: ..., model: ...}`',
       ),
     ],
-    'expected `script`, `oracle`, `noop`, or a policy with its settings, such as `{name: llm, ...}`',
+    'expected `script`, `oracle`, `noop`, `manual`, or a policy with its settings, such as `{name: llm, ...}`',
   )
   .default('script')
   .describe('Who acts in an episode: a name, or a map with `name` and settings.');

@@ -1,16 +1,19 @@
 import { createWriteStream } from 'node:fs';
+import { join } from 'node:path';
 import type { Writable } from 'node:stream';
 import { finished } from 'node:stream/promises';
 import { Option, type Command } from 'commander';
 import { chosenEpisodes, exportRun } from '../../engine/export.js';
 import type { TraceExport } from '../../engine/exportTraces.js';
+import { solutionOf } from '../../engine/solution.js';
 import type { RunRecord } from '../../store/records.js';
+import { TRACE_FILE } from '../../trace/writer.js';
 import { UsageError } from '../failure.js';
 import { plural } from '../format.js';
 import { oneLine } from '../plain.js';
 import { Session, type CommonOptions } from '../session.js';
 
-const FORMATS = ['jsonl', 'csv', 'chat', 'atif', 'native'] as const;
+const FORMATS = ['jsonl', 'csv', 'chat', 'atif', 'native', 'solution'] as const;
 
 interface ExportOptions extends CommonOptions {
   readonly format: (typeof FORMATS)[number];
@@ -24,7 +27,7 @@ const TOLD = 5;
 export function addExport(program: Command): void {
   program
     .command('export <run>')
-    .description('finished episodes: a line each (jsonl, csv), their traces as chat messages (chat), as a Harbor job with ATIF 1.7 (atif), or as they are (native)')
+    .description('finished episodes: a line each (jsonl, csv), their traces as chat messages (chat), as a Harbor job with ATIF 1.7 (atif), or as they are (native); the commands of one episode for the template (solution)')
     .addOption(new Option('-f, --format <format>', 'what to write').choices(FORMATS).default('jsonl'))
     .option('-o, --output <path>', 'where to: a file, standard output if absent; a folder for atif and native')
     .option('-w, --where <filter>', "which episodes, as in the table of the run view: 'status:completed reward>=0.5 episode:0..9'")
@@ -51,6 +54,12 @@ export function addExport(program: Command): void {
 async function lines(session: Session, run: RunRecord, { format, where }: ExportOptions, output: Writable): Promise<TraceExport> {
   const { layout } = session.engine;
   if (format === 'jsonl' || format === 'csv') return { episodes: await exportRun(layout, run.id, format, output, where), left: [] };
+  if (format === 'solution') {
+    const [chosen, ...others] = await chosenEpisodes(layout, run.id, where);
+    if (!chosen || others.length) throw new UsageError("--format solution is of one episode: choose it with --where 'episode:0'");
+    output.write(await solutionOf(join(layout.episode(run.id, chosen.episode), TRACE_FILE)));
+    return { episodes: 1, left: [] };
+  }
   const { exportChat } = await import('../../engine/exportTraces.js');
   const result = await exportChat(layout, run, await chosenEpisodes(layout, run.id, where), output, session.signal);
   if (output === process.stdout) tellLeft(session, result);

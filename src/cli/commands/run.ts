@@ -36,7 +36,7 @@ export function addRun(program: Command): void {
     .option('--samples <n>', 'episodes for each seed', wholeNumber)
     .option('--provider <id>', 'bubblewrap, docker, or auto')
     .option('--timeout <duration>', 'how long an episode may act, such as 90s')
-    .option('--policy <name>', "who acts: script, oracle, noop, gym, llm, command, replay; the template's own if absent")
+    .option('--policy <name>', "who acts: script, oracle, noop, gym, llm, command, replay, manual; the template's own if absent")
     .option('--trace <file>', 'of the policy replay: the trace whose actions are taken again')
     .option('--rebuild', 'build even if a snapshot is there')
     .option('-v, --verbose', 'show the output of the build')

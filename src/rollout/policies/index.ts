@@ -2,12 +2,14 @@
 import type { PolicyName } from '../../template/template.js';
 import { command } from './command.js';
 import { gym } from './gym/index.js';
+import { manual } from './manual.js';
 import { noop } from './noop.js';
 import type { Policy, PolicyKind, PolicyRequest } from './policy.js';
 import { replay } from './replay.js';
 import { oracle, script } from './script.js';
 
 export type { Policy, PolicyRequest } from './policy.js';
+export { ManualSeats, type ManualAction, type ManualAnswer } from './manual.js';
 
 const POLICIES: { readonly [N in Name]: PolicyKind } = {
   script,
@@ -15,6 +17,7 @@ const POLICIES: { readonly [N in Name]: PolicyKind } = {
   noop,
   gym,
   replay,
+  manual,
   command,
   llm: async (request) => (await import('./llm/index.js')).llm(request),
 };

@@ -3,6 +3,7 @@ import type { StartEvent } from '../../trace/events.js';
 import type { EpisodeStatus } from '../../store/records.js';
 import type { PolicyName, PolicySpec, Template } from '../../template/template.js';
 import type { Stage } from '../stage.js';
+import type { ManualSeats } from './manual.js';
 
 /** How an episode has ended, in the eyes of who acted. */
 export interface Ending {
@@ -33,6 +34,8 @@ export interface PolicyRequest {
   readonly template: Template;
   /** Of a replay: the trace, or the folder of a run whose episodes have one each. */
   readonly trace?: string;
+  /** Where the actions of people come from. */
+  readonly seats: ManualSeats;
   /** Values of the template's secrets. */
   readonly secrets: Readonly<Record<string, string>>;
   /** What programs of this machine are started with, as far as they need it. */

@@ -36,7 +36,7 @@ describe('completion and hover', () => {
     const settings = (type?: string) => keysAt(['policy'], type).map(({ name }) => name);
     assert.ok(settings('gym').includes('env') && !settings('gym').includes('base_url'));
     assert.ok(settings('llm').includes('base_url') && !settings('llm').includes('env'));
-    assert.deepEqual(keysAt(['policy']).find(({ name }) => name === 'name')!.values.map(({ value }) => value), ['script', 'oracle', 'noop', 'llm', 'gym', 'command']);
+    assert.deepEqual(keysAt(['policy']).find(({ name }) => name === 'name')!.values.map(({ value }) => value), ['script', 'oracle', 'noop', 'manual', 'llm', 'gym', 'command']);
     assert.match(describeKey(['policy', 'max_turns'], 'llm')!, /Most replies of an episode/);
   });
 
