@@ -7,6 +7,7 @@ import { commandLine } from './commandLine.js';
 import { docker } from './docker.js';
 import { table, type Figure } from './measure.js';
 import { trace } from './trace.js';
+import { traces } from './traces.js';
 import { webview } from './webviewFigures.js';
 
 const words = process.argv.slice(2);
@@ -16,6 +17,7 @@ const PARTS: Record<string, (root: string) => Promise<Figure[]>> = {
   docker: (root) => docker(root, quick ? 64 : undefined),
   cli: (root) => commandLine(root, quick ? 2000 : undefined),
   trace,
+  traces: (root) => traces(root, quick ? 100_000 : undefined),
   webview,
 };
 const chosen = Object.keys(PARTS).filter((name) => !words.some((word) => word in PARTS) || words.includes(name));

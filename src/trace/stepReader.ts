@@ -23,6 +23,7 @@ export abstract class StepReader implements TraceReader {
   /** Resolves when the background has gone through all there is. */
   protected background: Promise<void> = Promise.resolve();
   private waiting: (() => void)[] = [];
+  private searching = 0;
   /** The background that has ended. */
   private exhausted: Promise<void> | undefined;
 
@@ -33,6 +34,16 @@ export abstract class StepReader implements TraceReader {
   /** Texts of a step lie elsewhere than the step does, so that its own bytes do not tell what it says. */
   protected get refersElsewhere(): boolean {
     return false;
+  }
+
+  /** What stands in the bytes of a step that names a blob. */
+  protected get blobMark(): string | undefined {
+    return undefined;
+  }
+
+  /** Texts of the blobs that the values of a step name. */
+  protected blobTexts(_values: readonly unknown[]): Promise<readonly string[]> {
+    return Promise.resolve([]);
   }
 
   /** What stands in the file for a step, parsed. */
@@ -100,15 +111,24 @@ export abstract class StepReader implements TraceReader {
       yield* this.searchSteps(text, signal);
       return;
     }
-    const all = signal ? AbortSignal.any([signal, this.closing.signal]) : this.closing.signal;
+    this.searching += 1;
+    try {
+      yield* this.searchSegments(text, signal ? AbortSignal.any([signal, this.closing.signal]) : this.closing.signal);
+    } finally {
+      this.searching -= 1;
+    }
+  }
+
+  private async *searchSegments(text: string, all: AbortSignal): AsyncIterable<SearchHit> {
     for (const [at, segment] of this.segments().entries()) {
       const last = this.segments()[at + 1]?.first;
       let done = segment.first - 1;
-      for await (const offset of searchBytes(segment.bytes, segment.range, text, () => (done < segment.first ? 0 : this.index.span(done).end), all)) {
+      for await (const offset of searchBytes(segment.bytes, segment.range, text, this.blobMark, () => (done < segment.first ? 0 : this.index.span(done).end), all)) {
         const step = await this.stepAt(offset, segment.first, last);
         if (step === undefined || step <= done) continue;
         done = step;
-        const hit = findIn(await this.values(step).catch(() => []), text);
+        const values = await this.values(step).catch(() => []);
+        const hit = findIn(values, text) ?? (this.blobMark === undefined ? undefined : findIn(await this.blobTexts(values), text));
         if (hit) yield { step, ...hit };
       }
     }
@@ -147,6 +167,11 @@ export abstract class StepReader implements TraceReader {
     return segments[low]!;
   }
 
+  /** Lets others have the thread; while someone searches, most of it. */
+  protected giveWay(): Promise<void> {
+    return new Promise((done) => (this.searching ? setTimeout(done, 5) : setImmediate(done)));
+  }
+
   /** Called with each step once, in the background. */
   protected learned(_step: StepDetail): void {}
 
@@ -166,7 +191,7 @@ export abstract class StepReader implements TraceReader {
       }
       if (index % 64 === 0) {
         this.moved();
-        await new Promise((done) => setImmediate(done));
+        await this.giveWay();
       }
     }
   }

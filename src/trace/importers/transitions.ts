@@ -94,7 +94,7 @@ async function episodesOf(bytes: FileBytes, signal?: AbortSignal): Promise<Episo
     key = named;
     over = ends;
   };
-  const rest = await eachLine(bytes, { start: 0, end: bytes.size }, 64 << 10, (line) => take(line, line.head.toString('latin1')), signal);
+  const rest = await eachLine(bytes, { start: 0, end: bytes.size }, 64 << 10, (line) => take(line, line.head), signal);
   if (rest < bytes.size) take({ start: rest, end: bytes.size }, (await bytes.read(rest, Math.min(bytes.size, rest + (64 << 10)))).toString('latin1'));
   return episodes;
 }

@@ -2,6 +2,7 @@
 import { open } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { constants } from 'node:fs';
+import { isRecord } from '../text.js';
 
 const NAME = /^[0-9a-f]{64}$/;
 const MOST = 256 << 20;
@@ -18,4 +19,24 @@ export async function readStored(trace: string, name: string): Promise<Uint8Arra
   } finally {
     await handle.close();
   }
+}
+
+const MOST_SEARCHED = 32 << 20;
+
+/** What the text blobs that values name say; of one that is missing or very large, nothing. */
+export async function textsOfBlobs(trace: string, values: readonly unknown[]): Promise<string[]> {
+  const texts: string[] = [];
+  const open: unknown[] = [...values].reverse();
+  while (open.length) {
+    const next = open.pop();
+    if (Array.isArray(next)) open.push(...(next as unknown[]).slice(0, 10_000).reverse());
+    else if (!isRecord(next)) continue;
+    else if (next.$blob === true && typeof next.blob === 'string') {
+      const { blob, mediaType, bytes } = next;
+      if (typeof mediaType !== 'string' || !/^(text\/|application\/json)/.test(mediaType) || typeof bytes !== 'number' || bytes > MOST_SEARCHED) continue;
+      const data = await readStored(trace, blob).catch(() => undefined);
+      if (data) texts.push(new TextDecoder().decode(data));
+    } else open.push(...Object.values(next).reverse());
+  }
+  return texts;
 }

@@ -9,16 +9,19 @@ import { eachLine, type Line } from '../lines.js';
 import type { StepDetail, StepKind, TraceHead, Tokens } from '../model.js';
 import { messageOf, StepReader, type Segment } from '../stepReader.js';
 import { describeMessage, describeNote, describeReward, describeStep, type Described, type StepEvents } from './describe.js';
-import { readStored } from './blobs.js';
+import { readStored, textsOfBlobs } from './blobs.js';
 import { inlined, MessageIndex } from './context.js';
 
 /** Bytes of a line that tell what it is. The writer puts the type first. */
-const HEAD = 256;
+const HEAD = 64;
 const TYPE = /^\{"type":"([a-z]+)"/;
 const TIME = /^\{"type":"[a-z]+","at":(\d{1,16})[,}]/;
 const KINDS: Partial<Record<TraceEvent['type'], StepKind>> = { message: 'message', reward: 'verifier', note: 'message', step: 'action' };
 const LIVE_MS = 600_000;
-const PARSED_TOGETHER = 1 << 20;
+/** Bytes that the second pass parses at once: about a millisecond, for which whoever asks for a step has to wait. */
+const PARSED_TOGETHER = 128 << 10;
+/** Up to how many bytes a step is read at once. */
+const READ_TOGETHER = 1 << 20;
 const MOST_PROBLEMS = 50;
 /** Bytes that are looked at before a trace is open. */
 const FIRST = 1 << 20;
@@ -62,6 +65,14 @@ export class NativeReader extends StepReader {
 
   protected segments(): readonly Segment[] {
     return [{ first: 0, bytes: this.bytes, range: { start: 0, end: this.bytes.size } }];
+  }
+
+  protected override get blobMark(): string {
+    return '"$blob"';
+  }
+
+  protected override blobTexts(values: readonly unknown[]): Promise<readonly string[]> {
+    return textsOfBlobs(this.file, values);
   }
 
   protected readBlob(ref: string): Promise<Uint8Array> {
@@ -127,17 +138,26 @@ export class NativeReader extends StepReader {
   }
 
   private async events(index: number, signal?: AbortSignal): Promise<{ events: TraceEvent[]; problem: unknown }> {
-    const events: TraceEvent[] = [];
+    const span = this.index.span(index);
+    const data = span.end - span.start <= READ_TOGETHER ? await this.bytes.read(span.start, span.end) : undefined;
+    const { placed, problem } = await this.parsed(span, data, span.start, signal);
+    return { events: placed.map(({ event }) => event), problem };
+  }
+
+  /** The events of a range, from `data` that begins at `base`, or from the file where there is none. */
+  private async parsed(span: Span, data: Buffer | undefined, base: number, signal?: AbortSignal): Promise<{ placed: { event: TraceEvent; line: Span }[]; problem: unknown }> {
+    const placed: { event: TraceEvent; line: Span }[] = [];
     let problem: unknown;
-    for (const line of await this.linesOf(this.index.span(index))) {
+    for (const line of data ? linesIn(data, span, base) : await this.linesOf(span)) {
       signal?.throwIfAborted();
       try {
-        events.push((await readJson(this.bytes, line)).value as TraceEvent);
+        const event = data ? (JSON.parse(data.toString('utf8', line.start - base, line.end - base)) as TraceEvent) : ((await readJson(this.bytes, line)).value as TraceEvent);
+        placed.push({ event, line });
       } catch (error) {
         problem = error;
       }
     }
-    return { events, problem };
+    return { placed, problem };
   }
 
   private async linesOf(span: Span): Promise<Span[]> {
@@ -170,7 +190,7 @@ export class NativeReader extends StepReader {
 
   private take(line: Line): void | Promise<void> {
     this.lines += 1;
-    const head = line.head.toString('latin1', 0, 64);
+    const { head } = line;
     const type = TYPE.exec(head)?.[1] as TraceEvent['type'] | undefined;
     if (line.end === line.start) return;
     if (type === 'step' || type === 'message' || type === 'note') return this.add(line, KINDS[type]!, Number(TIME.exec(head)?.[1] ?? NaN));
@@ -218,21 +238,14 @@ export class NativeReader extends StepReader {
       const data = end - start <= PARSED_TOGETHER ? await this.bytes.read(start, end) : undefined;
       for (let step = first; step <= last; step += 1) await this.learnStep(step, data, start);
       this.moved();
+      await this.giveWay();
     }
     if (this.provisional) index.learn(index.length - 1, await this.load(index.length - 1, false));
   }
 
   private async learnStep(step: number, data: Buffer | undefined, base: number): Promise<void> {
     const span = this.index.span(step);
-    const placed: { event: TraceEvent; line: Span }[] = [];
-    let problem: unknown;
-    for (const line of data ? linesIn(data, span, base) : await this.linesOf(span))
-      try {
-        const event = data ? (JSON.parse(data.toString('utf8', line.start - base, line.end - base)) as TraceEvent) : ((await readJson(this.bytes, line)).value as TraceEvent);
-        placed.push({ event, line });
-      } catch (error) {
-        problem = error;
-      }
+    const { placed, problem } = await this.parsed(span, data, base);
     const described = describeEvents(placed.map(({ event }) => event), problem);
     if (described.label === DAMAGED) this.problems.push(`step ${step} is damaged: ${described.title}`);
     this.index.learn(step, described);

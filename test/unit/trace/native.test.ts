@@ -98,6 +98,8 @@ describe('native trace', () => {
     const { observation } = await reader.step(0);
     assert.deepEqual(observation, [{ type: 'long', content: { blob, mediaType: 'text/plain', bytes: 1000, head: 'xxx' } }]);
     assert.deepEqual(Buffer.from(await reader.blob(blob)), content);
+    await writeFile(join(folder, 'blobs', blob), 'x'.repeat(980) + 'Größe "of it"');
+    assert.deepEqual([await hits(reader, 'GRÖßE "OF'), await hits(reader, 'not there')], [[0], []], 'texts in blobs are searched');
     for (const name of ['../secret', `${'0'.repeat(63)}`, 'secret', '/etc/passwd', '0'.repeat(64)]) await assert.rejects(reader.blob(name), name);
   });
 
