@@ -1,4 +1,4 @@
-/** `npm run bench`: every figure beside its floor, in one run. `-- quick` takes fewer episodes; names (`bubblewrap docker cli trace webview`) pick parts. */
+/** `npm run bench`: every figure beside its floor, in one run. `-- quick` takes fewer episodes; names (`bubblewrap docker cli trace webview vscode`) pick parts. */
 import { mkdtemp, rm } from 'node:fs/promises';
 import { cpus, tmpdir, totalmem } from 'node:os';
 import { join } from 'node:path';
@@ -8,6 +8,7 @@ import { docker } from './docker.js';
 import { table, type Figure } from './measure.js';
 import { trace } from './trace.js';
 import { traces } from './traces.js';
+import { vscode } from './vscode.js';
 import { webview } from './webviewFigures.js';
 
 const words = process.argv.slice(2);
@@ -19,6 +20,7 @@ const PARTS: Record<string, (root: string) => Promise<Figure[]>> = {
   trace,
   traces: (root) => traces(root, quick ? 100_000 : undefined),
   webview,
+  vscode,
 };
 const chosen = Object.keys(PARTS).filter((name) => !words.some((word) => word in PARTS) || words.includes(name));
 

@@ -12,8 +12,10 @@ import { launchBrowser, NO_BROWSER } from './browser.js';
 import { RUNNER_FOLDER, stopRunner } from './runner.js';
 
 export interface VsCodeOptions {
-  /** Folder to open. */
+  /** Folder to open, or a `.code-workspace` file. */
   readonly workspace: string;
+  /** Whether VS Code asks for trust in the workspace, as it does in use. */
+  readonly asksForTrust?: boolean;
   /** Folder of an extension to load from its sources. */
   readonly extension?: string;
   /** A packaged extension to install first. */
@@ -31,6 +33,8 @@ export interface VsCode {
   readonly url: string;
   /** Folder of the runner. */
   readonly runner: string;
+  /** The server, whose children are the extension hosts. */
+  readonly pid: number;
   /** Everything that the server and the browser's console said so far. */
   readonly log: readonly string[];
   /** Ends the browser and the server with all of its processes. */
@@ -64,9 +68,9 @@ export async function requireVsCode(): Promise<VsCodeServer> {
 }
 
 /** Starts the server and resolves with its port, once it listens. */
-function listen(server: VsCodeServer, home: string, env: NodeJS.ProcessEnv | undefined, log: string[]) {
+function listen(server: VsCodeServer, home: string, { env, asksForTrust }: VsCodeOptions, log: string[]) {
   const args = ['--host', '127.0.0.1', '--port', '0', '--without-connection-token', '--enable-smoke-test-driver', '--accept-server-license-terms'];
-  const child = spawn(server.node, [server.serverMain, ...args, ...profile(home), '--disable-telemetry', '--disable-workspace-trust'], {
+  const child = spawn(server.node, [server.serverMain, ...args, ...profile(home), '--disable-telemetry', ...(asksForTrust ? [] : ['--disable-workspace-trust'])], {
     env: { ...process.env, ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
     detached: true,
@@ -136,7 +140,7 @@ export async function launchVsCode(options: VsCodeOptions): Promise<VsCode> {
     await mkdir(join(home, 'data', 'data', 'Machine'), { recursive: true });
     await writeFile(join(home, 'data', 'data', 'Machine', 'settings.json'), JSON.stringify({ ...QUIET, ...options.settings }));
     if (options.vsix) await install(server, home, options.vsix);
-    const { child, port } = listen(server, home, { [RUNNER_FOLDER]: runner, ...options.env }, log);
+    const { child, port } = listen(server, home, { ...options, env: { [RUNNER_FOLDER]: runner, ...options.env } }, log);
     pid = child.pid;
     const host = `127.0.0.1:${await port}`;
     const remote = (path: string) => `vscode-remote://${host}${path}`;
@@ -144,12 +148,13 @@ export async function launchVsCode(options: VsCodeOptions): Promise<VsCode> {
       ...(options.extension ? [['extensionDevelopmentPath', remote(options.extension)]] : []),
       ...(options.tests ? [['extensionTestsPath', remote(options.tests)]] : []),
     ];
-    const url = `http://${host}/?folder=${encodeURIComponent(options.workspace)}&payload=${encodeURIComponent(JSON.stringify(payload))}`;
+    const kind = options.workspace.endsWith('.code-workspace') ? 'workspace' : 'folder';
+    const url = `http://${host}/?${kind}=${encodeURIComponent(options.workspace)}&payload=${encodeURIComponent(JSON.stringify(payload))}`;
     const page = await browser.newPage({ viewport: options.viewport ?? { width: 1280, height: 800 } });
     page.on('console', (message) => log.push(`[browser] ${message.text()}`));
     await page.goto(url);
     await page.waitForSelector('.monaco-workbench', { timeout: 60_000 });
-    return { page, url, runner, log, close };
+    return { page, url, pid: child.pid!, runner, log, close };
   } catch (error) {
     await close();
     throw error;
