@@ -263,7 +263,9 @@ describe('run view', function () {
 
   describe('a running run', () => {
     const running: OpenOptions = { total: 5000, finished: 2000, run: { state: 'running', finishedAt: null } };
-    const rows = (page: Page) => page.locator('.grid-body .row').evaluateAll((elements) => {
+    const rows = (page: Page) => page.locator('.grid-body .row').evaluateAll(async (elements) => {
+      // What has arrived is shown with the next picture.
+      await new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(resolve)));
       const grid = document.querySelector('.grid')!.getBoundingClientRect();
       const seen = elements.filter((element) => element.getBoundingClientRect().bottom > grid.top + 24 && element.getBoundingClientRect().top < grid.bottom);
       return seen.map((element) => [element.querySelector('.cell-episode')!.textContent, Math.round(element.getBoundingClientRect().top)] as const).sort((left, right) => left[1] - right[1]);
@@ -315,6 +317,15 @@ describe('run view', function () {
       await until(page, `document.querySelector('.row.cursor:not(.loading)')`);
       const reward = Number(await page.locator('.row.cursor .cell-reward').textContent());
       assert.ok(reward >= chosen && reward < chosen + 0.003, `${reward} comes after ${chosen}`);
+    });
+
+    it('is painted when it changes, and not in between', async () => {
+      const page = await open(running);
+      const moving = `[document, ...[...document.querySelectorAll('*')].flatMap(({ shadowRoot }) => shadowRoot ?? [])].flatMap((root) => root.getAnimations()).length`;
+      const count = await page.locator('.count-total').innerText();
+      await page.evaluate(() => window.stub.finish(500));
+      await until(page, `document.querySelector('.count-total').innerText !== ${JSON.stringify(count)}`);
+      assert.equal(await page.evaluate(moving), 0);
     });
 
     it('asks for little, however often it changes', async () => {
