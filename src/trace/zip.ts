@@ -86,7 +86,7 @@ export async function openEntry(bytes: Bytes, entry: ZipEntry, signal?: AbortSig
   }
 }
 
-async function* unpacked(bytes: Bytes, range: { start: number; end: number }, { method, name }: ZipEntry, signal?: AbortSignal): AsyncGenerator<Uint8Array> {
+async function* unpacked(bytes: Bytes, range: { start: number; end: number }, { method, name, size }: ZipEntry, signal?: AbortSignal): AsyncGenerator<Uint8Array> {
   const packed = async function* (): AsyncGenerator<Buffer> {
     for await (const { data } of windows(bytes, range, signal)) yield data;
   };
@@ -99,9 +99,14 @@ async function* unpacked(bytes: Bytes, range: { start: number; end: number }, { 
   } else if (method === 93) {
     const { Decompress } = await import('fzstd');
     let pieces: Uint8Array[] = [];
-    const stream = new Decompress((piece) => void pieces.push(piece));
+    let produced = 0;
+    // One push may unpack to thousands of times its size: what is too much is refused while it is unpacked.
+    const stream = new Decompress((piece) => {
+      produced += piece.length;
+      if (produced > size) throw tooMuch(name, size);
+      pieces.push(piece);
+    });
     for await (const data of packed()) {
-      // Small pushes bound what one of them can unpack before its size is looked at.
       for (let from = 0; from < data.length; from += 16 << 10) {
         stream.push(data.subarray(from, from + (16 << 10)));
         yield* pieces;
@@ -112,6 +117,8 @@ async function* unpacked(bytes: Bytes, range: { start: number; end: number }, { 
     yield* pieces;
   } else throw new Error(`"${name.slice(0, 80)}" is packed by a method that is not known: ${method}`);
 }
+
+const tooMuch = (name: string, size: number): Error => new Error(`"${name.slice(0, 80)}" unpacks to more than the ${size} bytes that the directory says`);
 
 /** Memory, or a temporary file for what is large. */
 class Sink {
@@ -128,7 +135,7 @@ class Sink {
   async write(piece: Uint8Array): Promise<void> {
     this.signal?.throwIfAborted();
     this.written += piece.length;
-    if (this.written > this.entry.size) throw new Error(`"${this.entry.name.slice(0, 80)}" unpacks to more than the ${this.entry.size} bytes that the directory says`);
+    if (this.written > this.entry.size) throw tooMuch(this.entry.name, this.entry.size);
     if (this.entry.size > IN_MEMORY && !this.handle) {
       this.folder = await mkdtemp(join(tmpdir(), 'rl-trace-'));
       this.handle = await open(join(this.folder, 'entry'), 'wx', 0o600);

@@ -6,6 +6,8 @@ export interface ZipPart {
   readonly name: string;
   readonly data: Buffer | string;
   readonly method?: 'store' | 'deflate' | 'zstd';
+  /** `data` is packed already. */
+  readonly packed?: boolean;
   /** What the directory says of the size, if it lies. */
   readonly says?: number;
 }
@@ -26,13 +28,26 @@ export function zstdOf(data: Buffer): Buffer {
   return Buffer.concat(frames);
 }
 
+/** A Zstandard frame of so many blocks, each of four bytes that unpack to 128 KiB. */
+export function zstdBomb(blocks: number): Buffer {
+  const bytes = Buffer.alloc(6 + 4 * blocks);
+  bytes.writeUInt32LE(0xfd2fb528, 0);
+  bytes[4] = 0;
+  bytes[5] = 0x58;
+  for (let block = 0; block < blocks; block += 1) {
+    bytes.writeUIntLE(((128 << 10) << 3) | (1 << 1) | (block === blocks - 1 ? 1 : 0), 6 + 4 * block, 3);
+    bytes[9 + 4 * block] = 32;
+  }
+  return bytes;
+}
+
 export function zipOf(parts: readonly ZipPart[], { zip64 = false } = {}): Buffer {
   const pieces: Buffer[] = [];
   const directory: Buffer[] = [];
   let offset = 0;
-  for (const { name, data, method = 'deflate', says } of parts) {
+  for (const { name, data, method = 'deflate', says, packed: ready } of parts) {
     const content = Buffer.from(data);
-    const packed = method === 'store' ? content : method === 'deflate' ? deflateRawSync(content) : zstdOf(content);
+    const packed = method === 'store' || ready ? content : method === 'deflate' ? deflateRawSync(content) : zstdOf(content);
     const size = says ?? content.length;
     const code = { store: 0, deflate: 8, zstd: 93 }[method];
     const local = Buffer.alloc(30);

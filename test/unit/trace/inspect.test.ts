@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import type { TraceReader } from '../../../src/trace/model.js';
 import { openTrace } from '../../../src/trace/open.js';
 import { chunkedEval, evalFile, jsonLog, sample } from '../../support/traces/inspect.js';
-import { zipOf } from '../../support/traces/zip.js';
+import { zipOf, zstdBomb } from '../../support/traces/zip.js';
 
 describe('Inspect logs', () => {
   let folder: string;
@@ -92,6 +92,9 @@ describe('Inspect logs', () => {
     const part = { name: 'samples/1_epoch_1.json', data: bomb };
     await assert.rejects(read('log.eval', zipOf([{ ...part, says: 1000 }])), /unpacks to more than the 1000 bytes/);
     await assert.rejects(read('log.eval', zipOf([{ name: part.name, data: 'x', says: 3_000_000_000 }])), /3000000000 bytes unpacked, more than/);
+    const before = process.memoryUsage().arrayBuffers;
+    await assert.rejects(read('log.eval', zipOf([{ name: part.name, data: zstdBomb(4000), method: 'zstd', packed: true, says: 1 << 20 }])), /unpacks to more than the 1048576 bytes/);
+    assert.ok(process.memoryUsage().arrayBuffers - before < 64 << 20, 'half a gigabyte was never there');
     const files = (await readdir(tmpdir())).filter((name) => name.startsWith('rl-trace-'));
     assert.deepEqual(files, [], 'nothing is left of what was unpacked');
   });
