@@ -38,7 +38,7 @@ const targets = [
   },
   {
     ...common,
-    entryPoints: { runView: 'webview/runView/main.ts' },
+    entryPoints: { runView: 'webview/runView/main.ts', monitor: 'webview/monitor/main.ts' },
     outdir: 'dist/webview',
     platform: 'browser',
     target: 'chrome124',

@@ -6,8 +6,10 @@ import { logBuildOutput } from './buildOutput.js';
 import { Commander } from './commander.js';
 import { registerRunCommands } from './commands/run.js';
 import { registerRunsCommands } from './commands/runs.js';
-import { registerSandboxCommands } from './commands/sandboxes.js';
+import { registerSandboxCommands } from './commands/sandbox/index.js';
+import { nameOf, sandboxTarget } from './commands/sandbox/targets.js';
 import { registerSetupCommands } from './commands/setup.js';
+import { registerSnapshotListCommands } from './commands/snapshot/index.js';
 import { registerTemplateCommands } from './commands/templates.js';
 import { registerTraceCommands } from './commands/traces.js';
 import { CurrentRun } from './currentRun.js';
@@ -15,16 +17,23 @@ import { InternalCommands } from './ids.js';
 import { TemplateCodeLens } from './language/codeLens.js';
 import { LazyLanguage } from './language/lazy.js';
 import { Documents } from './panels/documents.js';
+import { Monitors } from './panels/monitors.js';
 import { RunViews } from './panels/runViews.js';
 import { TraceViews } from './panels/traceViews.js';
 import { Looking } from './looking.js';
 import { offerResume } from './offerResume.js';
+import { roots } from './roots.js';
 import { Runner } from './runner.js';
 import { Runs } from './runs.js';
+import { Channels } from './sandbox/channels.js';
+import { SandboxFiles } from './sandbox/fileSystem.js';
+import { Streams } from './sandbox/streams.js';
+import { Terminals } from './sandbox/terminals.js';
 import { Sandboxes } from './sandboxes.js';
 import type { Services } from './services.js';
 import { idleTimeoutMs } from './settings.js';
 import { Setup } from './setup.js';
+import { Snapshots } from './snapshots.js';
 import { Templates } from './templates.js';
 import { tellDied, tellOlder } from './tellDied.js';
 import { createRunsView } from './views/runsView.js';
@@ -58,6 +67,10 @@ export function activate(context: vscode.ExtensionContext): TestApi | undefined 
   own(engine);
   const documents = own(new Documents(engine));
   const panels = { extensionUri: context.extensionUri, runner: engine, documents, log };
+  // In a workspace that is not trusted, providers are not asked with what lies in its folders.
+  const trustedRoots = () => (vscode.workspace.isTrusted ? roots().map(({ path }) => path) : []);
+  const sandboxes = own(new Sandboxes({ runner: engine, roots: trustedRoots }));
+  const streams = own(new Streams(engine));
   const services: Services = {
     context,
     log,
@@ -65,7 +78,18 @@ export function activate(context: vscode.ExtensionContext): TestApi | undefined 
     commander: own(new Commander(log)),
     templates: own(new Templates(engine)),
     runs: own(new Runs(engine, log)),
-    sandboxes: own(new Sandboxes(engine)),
+    sandboxes,
+    snapshots: own(new Snapshots({ runner: engine, roots: trustedRoots })),
+    streams,
+    terminals: own(
+      new Terminals(engine, streams, async () => {
+        const ref = await sandboxTarget(services, undefined);
+        return ref && { ref, name: nameOf(services, ref) };
+      }),
+    ),
+    files: own(new SandboxFiles(engine, sandboxes)),
+    channels: own(new Channels()),
+    monitors: own(new Monitors({ extensionUri: context.extensionUri, runner: engine, log })),
     setup: own(new Setup(engine, context.globalStorageUri.fsPath, log)),
     runViews: own(new RunViews(panels)),
     traceViews: own(new TraceViews(panels)),
@@ -76,16 +100,28 @@ export function activate(context: vscode.ExtensionContext): TestApi | undefined 
   own(new LazyLanguage(log));
 
   const templates = own(createTemplatesView(services));
-  const sandboxes = own(createSandboxesView(services));
+  const live = createSandboxesView(services);
+  own(live.tree);
   const { tree: runs, loadMore } = createRunsView(services);
   own(runs);
-  const trees = { templates, sandboxes, runs };
+  const trees = { templates, sandboxes: live.tree, runs };
   own(new Looking(engine, Object.values(trees), services.runViews));
   const refresh = () => Object.values(trees).forEach((tree) => tree.refresh());
-  own(vscode.workspace.onDidGrantWorkspaceTrust(refresh));
+  const otherFolders = () => {
+    sandboxes.invalidate();
+    services.snapshots.invalidateAll();
+  };
+  own(vscode.workspace.onDidChangeWorkspaceFolders(otherFolders));
+  own(
+    vscode.workspace.onDidGrantWorkspaceTrust(() => {
+      otherFolders();
+      refresh();
+    }),
+  );
   registerRunCommands(services);
   registerRunsCommands(services);
-  registerSandboxCommands(services);
+  registerSandboxCommands(services, live).forEach(own);
+  registerSnapshotListCommands(services);
   registerTemplateCommands(services);
   own(registerTraceCommands(services));
   registerSetupCommands(services, documents, { refresh });
@@ -94,9 +130,14 @@ export function activate(context: vscode.ExtensionContext): TestApi | undefined 
     failed: (why) => l10n.t('Failed to load more runs: {0}', why),
     run: () => Promise.resolve(loadMore()),
   });
+  services.commander.register(InternalCommands.loadMoreSandboxes, {
+    target: () => true,
+    failed: (why) => l10n.t('Failed to load more sandboxes: {0}', why),
+    run: () => Promise.resolve(live.loadMore()),
+  });
   // Runs that go on, begun before a reload or in another window, are shown at once; where no engine runs there are none.
   engine.attach().then(
-    (attached) => (attached ? services.runs.list() : undefined),
+    (attached) => (attached ? Promise.all([services.runs.list(), sandboxes.list()]) : undefined),
     (error: unknown) => log.warn(`engine: ${String(error)}`),
   );
   return context.extensionMode === vscode.ExtensionMode.Test ? { trees, services } : undefined;

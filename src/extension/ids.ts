@@ -9,7 +9,6 @@ export const Commands = {
   openTemplate: 'rlSandboxes.openTemplate',
   newEnvironment: 'rlSandboxes.newEnvironment',
   openExamples: 'rlSandboxes.openExamples',
-  deleteSnapshot: 'rlSandboxes.deleteSnapshot',
   openRun: 'rlSandboxes.openRun',
   cancelRun: 'rlSandboxes.cancelRun',
   resumeRun: 'rlSandboxes.resumeRun',
@@ -26,8 +25,41 @@ export const Commands = {
   traceStepInto: 'rlSandboxes.trace.stepInto',
   traceStepOut: 'rlSandboxes.trace.stepOut',
   traceSearch: 'rlSandboxes.trace.search',
+  openSandbox: 'rlSandboxes.openSandbox',
+  openSandboxTerminal: 'rlSandboxes.openSandboxTerminal',
+  closeSandboxTerminal: 'rlSandboxes.closeSandboxTerminal',
+  openSandboxFiles: 'rlSandboxes.openSandboxFiles',
+  addSandboxFolder: 'rlSandboxes.addSandboxFolder',
+  newSandboxFile: 'rlSandboxes.newSandboxFile',
+  renameSandboxFile: 'rlSandboxes.renameSandboxFile',
+  deleteSandboxFile: 'rlSandboxes.deleteSandboxFile',
+  downloadFromSandbox: 'rlSandboxes.downloadFromSandbox',
+  uploadToSandbox: 'rlSandboxes.uploadToSandbox',
+  runInSandbox: 'rlSandboxes.runInSandbox',
+  runSelectionInSandbox: 'rlSandboxes.runSelectionInSandbox',
+  compareSandbox: 'rlSandboxes.compareSandbox',
+  snapshotSandbox: 'rlSandboxes.snapshotSandbox',
+  snapshotSandboxMemory: 'rlSandboxes.snapshotSandboxMemory',
+  forkSandbox: 'rlSandboxes.forkSandbox',
+  keepSandbox: 'rlSandboxes.keepSandbox',
+  showSandboxLogs: 'rlSandboxes.showSandboxLogs',
+  showSandboxMonitor: 'rlSandboxes.showSandboxMonitor',
+  openPort: 'rlSandboxes.openPort',
+  forwardPort: 'rlSandboxes.forwardPort',
+  copyPortAddress: 'rlSandboxes.copyPortAddress',
+  stopForwarding: 'rlSandboxes.stopForwarding',
   terminateSandbox: 'rlSandboxes.terminateSandbox',
   terminateAllSandboxes: 'rlSandboxes.terminateAllSandboxes',
+  terminateOrphans: 'rlSandboxes.terminateOrphans',
+  renameSnapshot: 'rlSandboxes.renameSnapshot',
+  noteSnapshot: 'rlSandboxes.noteSnapshot',
+  pinSnapshot: 'rlSandboxes.pinSnapshot',
+  unpinSnapshot: 'rlSandboxes.unpinSnapshot',
+  exportSnapshot: 'rlSandboxes.exportSnapshot',
+  importSnapshot: 'rlSandboxes.importSnapshot',
+  deleteSnapshot: 'rlSandboxes.deleteSnapshot',
+  pruneSnapshots: 'rlSandboxes.pruneSnapshots',
+  showLineage: 'rlSandboxes.showLineage',
   refresh: 'rlSandboxes.refresh',
   doctor: 'rlSandboxes.doctor',
   copyDiagnostics: 'rlSandboxes.copyDiagnostics',
@@ -43,6 +75,9 @@ export const InternalCommands = {
   openFailures: '_rlSandboxes.openFailures',
   fixProvider: '_rlSandboxes.fixProvider',
   loadMoreRuns: '_rlSandboxes.loadMoreRuns',
+  loadMoreSandboxes: '_rlSandboxes.loadMoreSandboxes',
+  showTerminal: '_rlSandboxes.showTerminal',
+  openSandboxFile: '_rlSandboxes.openSandboxFile',
 } as const;
 export type InternalCommandId = (typeof InternalCommands)[keyof typeof InternalCommands];
 
@@ -66,6 +101,8 @@ export type SettingId = (typeof Settings)[keyof typeof Settings];
 export const Contexts = {
   /** Some run is building or running. */
   running: 'rlSandboxes.running',
+  /** Some sandbox is live that this engine holds. */
+  live: 'rlSandboxes.live',
 } as const;
 export type ContextId = (typeof Contexts)[keyof typeof Contexts];
 
@@ -74,7 +111,19 @@ export const Items = {
   template: 'template',
   invalidTemplate: 'template.invalid',
   snapshot: 'snapshot',
+  pinnedSnapshot: 'snapshot.pinned',
+  /** One that this engine holds. */
   sandbox: 'sandbox',
+  /** Of another process: it can only be terminated. */
+  foreignSandbox: 'sandbox.foreign',
+  /** The root folder of a sandbox. */
+  files: 'files',
+  folder: 'folder',
+  file: 'file',
+  terminal: 'terminal',
+  service: 'service',
+  port: 'port',
+  forwardedPort: 'port.forwarded',
   activeRun: 'run.active',
   /** Ended with every episode finished, all of them scored. */
   doneRun: 'run.done',
@@ -90,12 +139,22 @@ export type ItemId = (typeof Items)[keyof typeof Items];
 /** `viewType` of the run view's panel. */
 export const RunViewType = 'rlSandboxes.runView';
 
+/** `viewType` of the panel with a sandbox's use of the machine. */
+export const MonitorViewType = 'rlSandboxes.monitor';
+
 /** `viewType` of the panel of an episode's trace. */
 export const TraceViewType = 'rlSandboxes.traceView';
 /** Editor of files that are traces by their name. */
 export const TraceEditorType = 'rlSandboxes.trace';
 /** The same for files whose name says less: only if asked for. */
 export const TraceOptionEditorType = 'rlSandboxes.traceOption';
+
+/** Scheme of the files of live sandboxes, and of looks at them that cannot be changed. */
+export const SandboxScheme = 'rl-sandbox';
+export const SandboxViewScheme = 'rl-sandbox-view';
+
+/** Terminal profile. */
+export const TerminalProfile = 'rlSandboxes.terminal';
 
 /** Scheme of read-only documents: outputs of episodes, the report of `doctor`. */
 export const DocumentScheme = 'rl-sandboxes';

@@ -24,3 +24,12 @@ export const hasRoot = (file: string): boolean => vscode.workspace.getWorkspaceF
 
 export const noFolder = (): Failure =>
   new Failure(l10n.t('no folder is open; runs and snapshots are kept in the folder of the workspace'), { title: l10n.t('Open Folder'), command: 'vscode.openFolder' });
+
+/** The only folder, or the one that a person picks; undefined if they gave up. Rejects with `Failure` if there is none. */
+export async function pickRoot(): Promise<Root | undefined> {
+  const all = roots();
+  if (all.length === 0) throw noFolder();
+  if (all.length === 1) return all[0];
+  const items = all.map((root) => ({ label: root.name, description: root.path, root }));
+  return (await vscode.window.showQuickPick(items, { placeHolder: l10n.t('In which folder?') }))?.root;
+}

@@ -164,6 +164,12 @@ export class Runner {
     return { dispose: () => this.events.off('started', listener) };
   }
 
+  /** The connection is gone, and with it all that was opened over it. */
+  onEnded(listener: () => void): { dispose(): void } {
+    this.events.on('ended', listener);
+    return { dispose: () => this.events.off('ended', listener) };
+  }
+
   /** Process id of the engine, if there is a connection to one. */
   async pid(): Promise<number | undefined> {
     return (await this.current?.catch(() => undefined))?.welcome.pid;
@@ -239,9 +245,12 @@ export class Runner {
     const { client, welcome, older } = connection;
     if (this.disposed) connection.close();
     log('info', `connected to engine ${welcome.version}, process ${welcome.pid}`);
-    for (const name of ['changed', 'build/output', 'trace/hits'] as const) client.on(name, (params) => this.events.emit(name, params));
+    for (const name of ['changed', 'build/output', 'trace/hits', 'stream/data', 'terminal/exit', 'sandbox/expiring'] as const) client.on(name, (params) => this.events.emit(name, params));
     client.on('log', ({ level, message }) => log(level, message));
-    void connection.closed.then((reason) => this.ended(connection, reason));
+    void connection.closed.then((reason) => {
+      this.events.emit('ended');
+      return this.ended(connection, reason);
+    });
     if (older && this.toldOlder !== welcome.pid) {
       this.toldOlder = welcome.pid;
       this.options.onOlder(older);

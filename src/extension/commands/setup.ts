@@ -13,7 +13,7 @@ import type { Services } from '../services.js';
 import { fixFor, type Machine } from '../views/fixes.js';
 
 export function registerSetupCommands(services: Services, documents: Documents, views: { refresh(): void }): void {
-  const { commander, log, runner, setup, templates, runs } = services;
+  const { commander, log, runner, setup, templates, runs, sandboxes, snapshots } = services;
 
   commander.register(Commands.doctor, {
     target: nothing,
@@ -53,6 +53,8 @@ export function registerSetupCommands(services: Services, documents: Documents, 
       setup.forget();
       runs.forget();
       templates.forget();
+      sandboxes.invalidate();
+      snapshots.invalidateAll();
       views.refresh();
       return Promise.resolve();
     },

@@ -15,7 +15,7 @@ type Fields = Record<string, unknown>;
 const fields = (value: unknown): Fields | undefined => (typeof value === 'object' && value !== null ? (value as Fields) : undefined);
 
 /** The node of a tree item; it may be gone from the tree by now. */
-const nodeOf = (argument: unknown): Partial<Node> | undefined => fields(fields(argument)?.node);
+export const nodeOf = (argument: unknown): Partial<Node> | undefined => fields(fields(argument)?.node);
 
 export function isRunRef(value: unknown): value is RunRef {
   const ref = fields(value);
@@ -24,7 +24,7 @@ export function isRunRef(value: unknown): value is RunRef {
 
 export const isEpisodeRef = (value: unknown): value is EpisodeRef => isRunRef(value) && Number.isSafeInteger((value as Partial<EpisodeRef>).episode);
 
-function isTemplateRef(value: unknown): value is TemplateRef {
+export function isTemplateRef(value: unknown): value is TemplateRef {
   const ref = fields(value);
   return typeof ref?.root === 'string' && typeof ref.file === 'string';
 }

@@ -7,7 +7,7 @@ import { nothing } from '../commander.js';
 import { Failure } from '../failure.js';
 import { Commands, InternalCommands } from '../ids.js';
 import { newTemplate } from '../newTemplate.js';
-import { noFolder, roots, type Root } from '../roots.js';
+import { pickRoot, roots } from '../roots.js';
 import type { Services } from '../services.js';
 import { templateName, templateTarget } from './targets.js';
 
@@ -69,14 +69,6 @@ async function newEnvironment(): Promise<void> {
   if (name === undefined) return;
   await writeFile(path(name), newTemplate(name), { flag: 'wx' });
   await vscode.window.showTextDocument(vscode.Uri.file(path(name)));
-}
-
-async function pickRoot(): Promise<Root | undefined> {
-  const all = roots();
-  if (all.length === 0) throw noFolder();
-  if (all.length === 1) return all[0];
-  const items = all.map((root) => ({ label: root.name, description: root.path, root }));
-  return (await vscode.window.showQuickPick(items, { placeHolder: l10n.t('In which folder?') }))?.root;
 }
 
 /** The examples are copied: what is run writes beside what it runs, and an installed extension is no place for that. */

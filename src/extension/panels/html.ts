@@ -55,3 +55,7 @@ export const runViewPage = ({ run, ...parts }: PageParts & { readonly run: strin
 /** `trace`: see `TraceViewState`. */
 export const traceViewPage = ({ trace, ...parts }: PageParts & { readonly trace: string }): string =>
   webviewPage(parts, { script: 'traceView', element: 'rl-trace-view', data: { name: 'trace', value: trace }, images: true });
+
+/** `sandbox`: which one it is, for whoever looks at the page. */
+export const monitorPage = ({ sandbox, ...parts }: PageParts & { readonly sandbox: string }): string =>
+  webviewPage(parts, { script: 'monitor', element: 'rl-monitor', data: { name: 'sandbox', value: sandbox }, images: false });

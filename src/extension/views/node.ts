@@ -19,6 +19,20 @@ export interface SnapshotRef extends RunRef {
 export interface SandboxRef extends RunRef {
   readonly provider: string;
 }
+/** A port of a sandbox. */
+export interface PortRef extends SandboxRef {
+  readonly port: number;
+}
+/** A service of a sandbox. */
+export interface ServiceRef extends SandboxRef {
+  readonly service: string;
+}
+/** What lies at a path in a sandbox. */
+export interface FileRef extends SandboxRef {
+  readonly path: string;
+  readonly folder: boolean;
+  readonly size: number;
+}
 
 export interface Node {
   /** Unique in its tree, and the same as long as it means the same thing. */
@@ -39,5 +53,11 @@ export interface Node {
   readonly run?: RunRef;
   readonly episode?: EpisodeRef;
   readonly snapshot?: SnapshotRef;
+  /** The sandbox itself, not what is beneath it. */
   readonly sandbox?: SandboxRef;
+  readonly port?: PortRef;
+  readonly service?: ServiceRef;
+  readonly file?: FileRef;
+  /** Number of a terminal that is open. */
+  readonly terminal?: number;
 }

@@ -2,9 +2,8 @@
 import * as l10n from '@vscode/l10n';
 import { basename } from 'node:path';
 import type { RunSummary, TemplateStatus } from '../../runner/api.js';
-import type { SnapshotRecord } from '../../store/records.js';
 import type { Problem } from '../../template/template.js';
-import { formatAgo, formatBytes, formatDuration, formatMean, oneLine } from '../format.js';
+import { formatAgo, formatMean, oneLine } from '../format.js';
 import { Commands, InternalCommands, Items } from '../ids.js';
 import type { Node, TemplateRef } from './node.js';
 
@@ -14,6 +13,8 @@ export interface TemplateView {
   readonly status?: TemplateStatus;
   /** Why there is no status. */
   readonly failure?: string;
+  /** How many snapshots are beneath it, where more is known than its status says. */
+  readonly snapshots?: number;
   /** Newest finished run of it, for its mean. */
   readonly lastRun?: RunSummary;
   /** Name of the workspace folder, where there are several. */
@@ -40,7 +41,7 @@ export function templateNode(view: TemplateView, now: number): Node {
     tooltip: () => templateTooltip(view, now),
     icon: stateIcon(view),
     item: invalid ? Items.invalidTemplate : Items.template,
-    ...(status && status.snapshots.length > 0 && { children: 'collapsed' as const }),
+    ...((view.snapshots ?? status?.snapshots.length ?? 0) > 0 && { children: 'collapsed' as const }),
     command: problem
       ? { id: InternalCommands.openProblem, title: l10n.t('Go to Problem'), arguments: [{ file: ref.file, line: problem.line, column: problem.column }] }
       : { id: Commands.openTemplate, title: l10n.t('Open Template'), arguments: [ref] },
@@ -79,32 +80,4 @@ function templateTooltip(view: TemplateView, now: number): string {
   for (const problem of status?.problems.slice(0, 10) ?? []) lines.push(l10n.t('line {0}: {1}', problem.line, oneLine(problem.message, 300)));
   if (lastRun) lines.push(l10n.t('last run #{0}: mean {1}, {2} episodes', lastRun.run.number, formatMean(lastRun.mean, lastRun.ci95), lastRun.finished));
   return lines.join('\n');
-}
-
-/** Newest first, as the engine lists them. */
-export function snapshotNodes({ ref, status }: TemplateView, now: number): Node[] {
-  return (status?.snapshots ?? []).map((snapshot) => snapshotNode(ref, snapshot, snapshot.id === status?.current, now));
-}
-
-function snapshotNode(ref: TemplateRef, snapshot: SnapshotRecord, current: boolean, now: number): Node {
-  const kind = snapshot.kind === 'memory' ? l10n.t('memory') : l10n.t('filesystem');
-  const label = snapshot.digest.replace(/^sha256:/, '').slice(0, 7);
-  const size = formatBytes(snapshot.sizeBytes);
-  const currency = current ? l10n.t('current') : undefined;
-  return {
-    id: `snapshot:${ref.file}:${snapshot.id}`,
-    label,
-    description: [currency, snapshot.provider, size, formatAgo(snapshot.createdAt, now)].filter(Boolean).join('  ·  '),
-    spoken: [l10n.t('{0} snapshot {1}, {2}', kind, label, size), currency].filter(Boolean).join(', '),
-    tooltip: () =>
-      [
-        l10n.t('{0} snapshot {1} on {2}', kind, snapshot.id, snapshot.provider),
-        l10n.t('{0}, built in {1}', size, formatDuration(snapshot.buildMs)),
-        current ? l10n.t('Runs restore this one.') : l10n.t('Runs do not use it: something that went into it has changed since.'),
-      ].join('\n'),
-    icon: { id: current ? 'pass' : 'archive' },
-    item: Items.snapshot,
-    template: ref,
-    snapshot: { root: ref.root, id: snapshot.id, name: label },
-  };
 }

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { access, readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { Commands, Container, Contexts, InternalCommands, Items, RunViewType, TraceEditorType, TraceOptionEditorType, TraceViewType, Settings, TEMPLATE_GLOB, Views } from '../../../src/extension/ids.js';
+import { Commands, Container, Contexts, InternalCommands, Items, RunViewType, SandboxScheme, SandboxViewScheme, TerminalProfile, TraceEditorType, TraceOptionEditorType, TraceViewType, Settings, TEMPLATE_GLOB, Views } from '../../../src/extension/ids.js';
 
 interface MenuItem {
   readonly command: string;
@@ -24,6 +24,7 @@ interface Manifest {
     readonly keybindings: readonly (MenuItem & { readonly key: string })[];
     readonly configuration: { readonly properties: Readonly<Record<string, unknown>> };
     readonly customEditors: readonly { readonly viewType: string; readonly priority: string; readonly selector: readonly { readonly filenamePattern: string }[] }[];
+    readonly terminal: { readonly profiles: readonly { readonly id: string }[] };
     readonly yamlValidation: readonly { readonly fileMatch: string; readonly url: string }[];
     readonly jsonValidation: readonly { readonly url: string }[];
   };
@@ -107,7 +108,7 @@ describe('manifest', () => {
   });
 
   it('uses no other key in when-clauses than its own and those of VS Code that it means', () => {
-    const builtin = ['view', 'viewItem', 'resourceFilename', 'editorTextFocus', 'isWorkspaceTrusted', 'workbenchState', 'empty', 'activeCustomEditorId', 'activeWebviewPanelId'];
+    const builtin = ['view', 'viewItem', 'resourceFilename', 'editorTextFocus', 'isWorkspaceTrusted', 'workbenchState', 'empty', 'activeCustomEditorId', 'activeWebviewPanelId', 'editorHasSelection', 'false'];
     for (const clause of clauses()) {
       const names = clause.replace(/\/.*?\/(?=\s|$)/g, '').replace(/(==|!=) [\w.]+/g, '').match(/[A-Za-z_][\w.]*/g) ?? [];
       for (const name of names) assert.ok(builtin.includes(name) || Object.values<string>(Contexts).includes(name), `${name} in ${clause}`);
@@ -131,8 +132,12 @@ describe('manifest', () => {
     for (const { filenamePattern } of manifest.contributes.customEditors[0]!.selector) assert.doesNotMatch(filenamePattern, /^\*\.jsonl?$/);
   });
 
+  it('contributes exactly the terminal profile that the code provides', () => {
+    assert.deepEqual(manifest.contributes.terminal.profiles.map(({ id }) => id), [TerminalProfile]);
+  });
+
   it('activates only for what cannot be told from its contributions', () => {
-    assert.deepEqual(sorted(manifest.activationEvents), sorted(['onLanguage:yaml', 'onUri', `onWebviewPanel:${RunViewType}`, `onWebviewPanel:${TraceViewType}`, 'workspaceContains:.rlenv/runs']));
+    assert.deepEqual(sorted(manifest.activationEvents), sorted([`onFileSystem:${SandboxScheme}`, `onFileSystem:${SandboxViewScheme}`, 'onLanguage:yaml', 'onUri', `onWebviewPanel:${RunViewType}`, `onWebviewPanel:${TraceViewType}`, 'workspaceContains:.rlenv/runs']));
   });
 
   it('restricts what decides how code is run in a workspace that is not trusted', () => {

@@ -3,11 +3,9 @@ import assert from 'node:assert/strict';
 import { Commands, InternalCommands, Items } from '../../../src/extension/ids.js';
 import { failureNode, providerProblems } from '../../../src/extension/views/problemNodes.js';
 import { describeRun, moreRunsNode, runChildren, runNode } from '../../../src/extension/views/runNodes.js';
-import { sandboxNode } from '../../../src/extension/views/sandboxNodes.js';
-import { snapshotNodes, templateNode } from '../../../src/extension/views/templateNodes.js';
+import { templateNode } from '../../../src/extension/views/templateNodes.js';
 import type { DoctorReport } from '../../../src/runner/api.js';
-import type { SandboxInfo } from '../../../src/sandbox/provider.js';
-import { episode, FILE, NOW, ROOT, snapshot, status, summary } from './samples.js';
+import { episode, FILE, NOW, ROOT, status, summary } from './samples.js';
 
 const ref = { root: ROOT, file: FILE };
 const problem = { file: FILE, line: 14, column: 3, endLine: 14, endColumn: 9, severity: 'error' as const, message: 'unknown key "rewrad"', path: 'rewrad' };
@@ -48,16 +46,6 @@ describe('template items', () => {
 
   it('names the workspace folder only when it is given', () => {
     assert.match(templateNode({ ref, status: status(), folder: 'second' }, NOW).description!, /^second {2}·/);
-  });
-
-  it('marks the snapshot that runs restore', () => {
-    const old = snapshot({ id: 'old', digest: 'sha256:1234567890', createdAt: NOW - 7_200_000 });
-    const [first, second] = snapshotNodes({ ref, status: status({ snapshots: [snapshot(), old] }) }, NOW);
-    assert.equal(first!.label, '8f31c2a');
-    assert.equal(first!.description, 'current  ·  bubblewrap  ·  12 MB  ·  2 min ago');
-    assert.doesNotMatch(second!.description!, /current/);
-    assert.deepEqual(second!.snapshot, { root: ROOT, id: 'old', name: '1234567' });
-    assert.match(second!.tooltip!(), /Runs do not use it/);
   });
 });
 
@@ -116,22 +104,6 @@ describe('run items', () => {
 
   it('says how many are not shown', () => {
     assert.equal(moreRunsNode(70).description, '70 older runs');
-  });
-});
-
-describe('sandbox items', () => {
-  const sandbox: SandboxInfo = { id: 'sb-0007c1e', provider: 'docker', state: 'running', createdAt: NOW - 240_000, labels: { owner: 'o', template: 'repair', episode: 5, expires: NOW + 720_000 } };
-
-  it('shows provider, age, episode, and when it ends if that is soon', () => {
-    const node = sandboxNode(ROOT, sandbox, NOW);
-    assert.equal(node.label, 'repair-007c1e');
-    assert.equal(node.description, 'docker  ·  4 min  ·  episode 5  ·  ends in 12 min');
-    assert.deepEqual(node.sandbox, { root: ROOT, id: 'sb-0007c1e', provider: 'docker' });
-  });
-
-  it('says nothing of an end that is far, and says when it is overdue', () => {
-    assert.doesNotMatch(sandboxNode(ROOT, { ...sandbox, labels: { ...sandbox.labels, expires: NOW + 7_200_000 } }, NOW).description!, /ends/);
-    assert.match(sandboxNode(ROOT, { ...sandbox, labels: { ...sandbox.labels, expires: NOW - 1 } }, NOW).description!, /overdue/);
   });
 });
 

@@ -1,6 +1,7 @@
 /** Records as the engine sends them, for tests of what is made of them. */
 import type { EpisodeRecord } from '../../../src/protocol/runView.js';
 import type { RunSummary, TemplateStatus } from '../../../src/runner/api.js';
+import type { SandboxReport, SnapshotReport } from '../../../src/runner/sandboxApi.js';
 import type { RunRecord, SnapshotRecord } from '../../../src/store/records.js';
 
 export const NOW = 1_800_000_000_000;
@@ -27,3 +28,12 @@ export const snapshot = (changes: Partial<SnapshotRecord> = {}): SnapshotRecord 
   ({ id: 'hello-8f31c2', template: 'hello', file: FILE, digest: 'sha256:8f31c2aabbcc', parts: {}, createdAt: NOW - 120_000, buildMs: 900, provider: 'bubblewrap', kind: 'filesystem', ref: 'x', sizeBytes: 12_000_000, ...changes }) as SnapshotRecord;
 
 export const status = (changes: Partial<TemplateStatus> = {}): TemplateStatus => ({ file: FILE, name: 'hello', state: 'built', snapshots: [snapshot()], current: 'hello-8f31c2', problems: [], ...changes });
+
+export const sandbox = (changes: Partial<SandboxReport> = {}): SandboxReport => ({
+  id: 'bw-0007c1e', provider: 'bubblewrap', state: 'running', createdAt: NOW - 240_000, labels: { owner: 'o', template: 'hello', expires: NOW + 3_600_000 },
+  origin: 'opened', attached: true, orphan: false, ageMs: 240_000, remainingMs: 3_360_000, forwards: [], services: [],
+  usage: { cpu: 0.031, cpuMs: 900, memory: 41_000_000, pids: 3, at: 1 },
+  ...changes,
+});
+
+export const snapshotReport = (changes: Partial<SnapshotReport> = {}): SnapshotReport => ({ ...snapshot(), ownBytes: 12_000_000, exists: true, stale: [], children: [], usedBy: [], live: 0, ...changes });
