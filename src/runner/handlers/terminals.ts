@@ -9,8 +9,8 @@ import type { HandlersOf, Services } from './handlers.js';
 
 type Requests = Extract<keyof SandboxRequests, `terminal/${string}` | 'stream/ack'>;
 
-/** The best shell that there is. */
-const SHELL = ['sh', '-c', 'command -v bash >/dev/null 2>&1 && exec bash; exec sh'];
+/** The best shell that there is. It leaves no history: that would be a change to the sandbox. */
+const SHELL = ['sh', '-c', 'export HISTFILE=; command -v bash >/dev/null 2>&1 && exec bash; exec sh'];
 const MOST_CELLS = 2000;
 
 interface Terminal {

@@ -9,7 +9,7 @@ describe('docker labels', () => {
     assert.equal(containerName('abc'), 'rl-abc');
     assert.deepEqual(sandboxInfo(container(containerLabels('abc', LABELS, 1234))), { id: 'abc', provider: 'docker', labels: LABELS, createdAt: 1234, state: 'running' });
     const few = { owner: 'o', expires: 1 };
-    assert.deepEqual(sandboxInfo(container(containerLabels('abc', few, 1)))!.labels, { ...few, run: undefined, episode: undefined, template: undefined, digest: undefined });
+    assert.deepEqual(sandboxInfo(container(containerLabels('abc', few, 1)))!.labels, { ...few, run: undefined, episode: undefined, template: undefined, digest: undefined, snapshot: undefined });
   });
 
   it('name every state that a creation can die in', () => {
