@@ -9,6 +9,8 @@ import { addMaintenance } from './commands/maintenance.js';
 import { addRun } from './commands/run.js';
 import { addRunner } from './commands/runner.js';
 import { addRuns } from './commands/runs.js';
+import { addSandboxes } from './commands/sandboxes.js';
+import { addSnapshots } from './commands/snapshots.js';
 import { addTrace } from './commands/trace.js';
 import { EXIT } from './failure.js';
 
@@ -28,7 +30,7 @@ for (const stream of [process.stdout, process.stderr])
     throw error;
   });
 
-for (const add of [addRun, addAct, addBuild, addRuns, addExport, addTrace, addMaintenance, addRunner]) add(program);
+for (const add of [addRun, addAct, addBuild, addRuns, addExport, addSandboxes, addSnapshots, addTrace, addMaintenance, addRunner]) add(program);
 for (const command of program.commands) command.exitOverride();
 
 try {

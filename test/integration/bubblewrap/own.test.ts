@@ -7,7 +7,7 @@ import { fileURLToPath } from 'node:url';
 import type { Context } from 'mocha';
 import { runCommand } from '../../../src/sandbox/command.js';
 import { createProvider } from '../../../src/sandbox/bubblewrap/index.js';
-import { BuildFailed, SandboxLost, Unsupported } from '../../../src/sandbox/errors.js';
+import { BuildFailed, LimitExceeded, SandboxLost, Unsupported } from '../../../src/sandbox/errors.js';
 import type { Health } from '../../../src/sandbox/provider.js';
 import { Bench, output, run, until } from '../conformance/bench.js';
 import { asRoot, bubblewrapSubject, processesOf } from './subject.js';
@@ -43,6 +43,45 @@ describe(`bubblewrap's own, ${asRoot ? 'as root' : 'as an ordinary user'}`, func
   async function needDiskLimit(context: Context): Promise<void> {
     if ((await bench.provider.check()).limits?.disk !== 'filesystem') skip(context, 'the kernel is too old to limit the disk');
   }
+
+  it('a disk that is full while a snapshot is taken keeps nothing of it, and the sandbox goes on', async function () {
+    if (!asRoot) skip(this, 'a small disk can only be mounted by root');
+    const stateDir = await mkdtemp(join(tmpdir(), 'rl-full-'));
+    const mounted = await runCommand('mount', ['-t', 'tmpfs', '-o', 'size=24m', 'rl-full', stateDir]);
+    assert.equal(mounted.code, 0, mounted.stderr);
+    const provider = createProvider({ stateDir, log: console.error });
+    try {
+      const setup = await provider.create({}, await bench.spec());
+      await output(setup, 'echo prepared > /srv/state');
+      const base = await setup.snapshot('filesystem');
+      const sandbox = await provider.restore(base, await bench.spec());
+      const ticking = sandbox.exec(['sh', '-c', 'while :; do date +%N > /srv/tick; sleep 0.02; done']);
+      ticking.exit.catch(() => undefined);
+      ticking.stdout.resume();
+      ticking.stderr.resume();
+      await output(sandbox, 'head -c 40000000 /dev/zero > /srv/big');
+      const before = await readdir(join(stateDir, 'snapshots'));
+      await assert.rejects(sandbox.snapshot('filesystem'), LimitExceeded);
+      assert.deepEqual(await readdir(join(stateDir, 'snapshots')), before);
+      const tick = await output(sandbox, 'cat /srv/tick');
+      await until(async () => (await output(sandbox, 'cat /srv/tick')) !== tick, 'what runs to go on');
+      await output(sandbox, 'head -c 1000000 /dev/zero > /srv/big');
+      const fits = await sandbox.snapshot('filesystem');
+      const archive = await provider.exportSnapshot(fits);
+      const filler = await provider.restore(base, await bench.spec());
+      await output(filler, 'head -c 19000000 /dev/zero > /srv/filler');
+      const filled = await filler.snapshot('filesystem').catch(() => undefined);
+      const names = await readdir(join(stateDir, 'snapshots'));
+      if (filled) await assert.rejects(provider.importSnapshot(archive, 'filesystem'), LimitExceeded);
+      else archive.destroy();
+      assert.deepEqual(await readdir(join(stateDir, 'snapshots')), names);
+      await Promise.all([sandbox.terminate(), filler.terminate()]);
+    } finally {
+      await provider.close();
+      await runCommand('umount', [stateDir]);
+      await rm(stateDir, { recursive: true, force: true });
+    }
+  });
 
   it('a sandbox that cannot be written down is not made, and nothing of it stays open', async () => {
     const stateDir = await mkdtemp(join(tmpdir(), 'rl-bubblewrap-'));

@@ -1,0 +1,91 @@
+/** A sandbox for as long as a shell or a command in it runs. */
+import { spawnSync } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import { once } from 'node:events';
+import { resolve } from 'node:path';
+import { PassThrough, type Readable } from 'node:stream';
+import type { Command } from 'commander';
+import type { Held } from '../../engine/sandboxes/held.js';
+import { openSandbox } from '../../engine/sandboxes/open.js';
+import type { ExecProcess, TerminalSize } from '../../sandbox/provider.js';
+import { UsageError } from '../failure.js';
+import { coloured, plain } from '../plain.js';
+import { Session, type CommonOptions } from '../session.js';
+
+interface SandboxOptions extends CommonOptions {
+  readonly provider?: string;
+}
+
+/** The best shell that there is. */
+const SHELL = ['sh', '-c', 'export HISTFILE=; command -v bash >/dev/null 2>&1 && exec bash; exec sh'];
+
+export function addSandboxes(program: Command): void {
+  program
+    .command('shell <template>')
+    .description('a sandbox of a template (built if needed) or of a snapshot, with a terminal; it ends when you leave')
+    .option('--provider <id>', 'bubblewrap, docker, or auto')
+    .action((what: string, _options: unknown, command: Command) => {
+      const options = command.optsWithGlobals<SandboxOptions>();
+      return Session.run(options, async (session) => {
+        if (!process.stdin.isTTY || !process.stdout.isTTY) throw new UsageError('`shell` needs a terminal; for a command there is `exec`');
+        return shell(await open(session, what, options), session);
+      });
+    });
+
+  program
+    .command('exec <template> <command...>')
+    .description('runs a command in a sandbox of a template or snapshot, and ends it: `exec TEMPLATE -- COMMAND`; exits as the command does')
+    .option('--provider <id>', 'bubblewrap, docker, or auto')
+    .action((what: string, argv: string[], _options: unknown, command: Command) => {
+      const options = command.optsWithGlobals<SandboxOptions>();
+      return Session.run(options, async (session) => exec(await open(session, what, options), argv, session));
+    });
+}
+
+async function open(session: Session, what: string, { provider }: SandboxOptions): Promise<Held> {
+  const isTemplate = existsSync(what) || /\.ya?ml$/.test(what);
+  const onOutput = (text: string): void => void (session.json || process.stderr.write(plain(text)));
+  return openSandbox(session.engine, { ...(isTemplate ? { file: resolve(what) } : { snapshot: what }), provider, keepMs: -1, signal: session.signal, onOutput });
+}
+
+/** What the sandbox shows goes to the terminal as it is: that is what a terminal is for. */
+async function shell({ sandbox }: Held, { signal }: Session): Promise<number> {
+  const { stdin, stdout } = process;
+  const size = (): TerminalSize => ({ columns: stdout.columns, rows: stdout.rows });
+  const keys = new PassThrough();
+  const child = sandbox.exec(SHELL, { tty: size(), stdin: keys, signal });
+  const resized = (): void => child.resize(size());
+  stdin.setRawMode(true).pipe(keys);
+  // Node leaves one thing on: a carriage return before each line feed, which moves what a full-screen program draws.
+  spawnSync('stty', ['-opost'], { stdio: ['inherit', 'ignore', 'ignore'] });
+  stdout.on('resize', resized);
+  child.stderr.resume();
+  child.stdout.pipe(stdout, { end: false });
+  try {
+    const { code } = await child.exit;
+    if (!child.stdout.readableEnded) await once(child.stdout, 'end');
+    return code;
+  } finally {
+    stdout.off('resize', resized);
+    stdin.unpipe(keys).setRawMode(false).pause();
+  }
+}
+
+async function exec({ sandbox, redactor }: Held, argv: readonly string[], { signal }: Session): Promise<number> {
+  const { stdin } = process;
+  const child: ExecProcess = sandbox.exec(argv, { stdin: stdin.isTTY ? undefined : stdin, signal });
+  const shown = Promise.all([show(redactor.clean(child.stdout), process.stdout), show(redactor.clean(child.stderr), process.stderr)]);
+  shown.catch(() => undefined);
+  const { code } = await child.exit;
+  await shown;
+  stdin.destroy();
+  return code;
+}
+
+/** Bytes as they are, but for a terminal, which gets nothing that could steer it. */
+async function show(stream: Readable, to: NodeJS.WriteStream): Promise<void> {
+  const decoder = new TextDecoder();
+  for await (const chunk of stream as AsyncIterable<Buffer>) {
+    if (!to.write(to.isTTY ? coloured(decoder.decode(chunk, { stream: true })) : chunk)) await once(to, 'drain');
+  }
+}

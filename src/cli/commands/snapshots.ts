@@ -1,0 +1,99 @@
+import { resolve } from 'node:path';
+import type { Command } from 'commander';
+import { deleteSnapshot, listSnapshots, pruneSnapshots } from '../../engine/snapshots/manage.js';
+import { exportSnapshot, importSnapshot } from '../../engine/snapshots/transfer.js';
+import { parseDuration, parseSize } from '../../template/units.js';
+import { UsageError } from '../failure.js';
+import { bytes, columns, plural, NONE } from '../format.js';
+import { oneLine } from '../plain.js';
+import { Session, type CommonOptions } from '../session.js';
+
+interface PruneOptions extends CommonOptions {
+  readonly olderThan?: string;
+  readonly keep?: string;
+  readonly replaced?: boolean;
+  readonly dryRun?: boolean;
+}
+
+export function addSnapshots(program: Command): void {
+  const snapshot = program.command('snapshot').description('snapshots: what there is, out into a file, in from one, away');
+
+  snapshot
+    .command('list')
+    .description('snapshots, newest first, with what each takes on disk alone')
+    .action((_options: unknown, command: Command) =>
+      Session.run(command.optsWithGlobals<CommonOptions>(), async (session) => {
+        const list = await listSnapshots(session.engine);
+        session.result(list, () => {
+          if (list.snapshots.length === 0) return `no snapshots in ${session.engine.layout.base}`;
+          const rows = list.snapshots.map(({ id, template, name, origin, provider, ownBytes, exists, stale, pinned, parent, createdAt }) => [
+            id,
+            template,
+            oneLine(name ?? '', 40),
+            provider,
+            exists === false ? 'gone' : ownBytes === undefined ? NONE : bytes(ownBytes),
+            [origin === 'sandbox' ? `of ${parent ?? 'a sandbox'}` : (origin ?? 'build'), ...(pinned ? ['pinned'] : []), ...(stale.length ? [`stale: ${stale.join(', ')}`] : [])].join('; '),
+            new Date(createdAt).toISOString().slice(0, 16).replace('T', ' '),
+          ]);
+          return [columns([['id', 'template', 'name', 'provider', 'size', '', 'made (UTC)'], ...rows]), `${bytes(list.totalBytes)} in all`].join('\n');
+        });
+      }),
+    );
+
+  snapshot
+    .command('export <id> <file>')
+    .description('one snapshot as one file')
+    .action((id: string, file: string, _options: unknown, command: Command) =>
+      Session.run(command.optsWithGlobals<CommonOptions>(), async (session) => {
+        const size = await exportSnapshot(session.engine, id, file, session.signal);
+        session.result({ id, file: resolve(file), bytes: size }, () => `${bytes(size)} in ${file}`);
+      }),
+    );
+
+  snapshot
+    .command('import <file>')
+    .description('takes in what `snapshot export` wrote, here or elsewhere')
+    .action((file: string, _options: unknown, command: Command) =>
+      Session.run(command.optsWithGlobals<CommonOptions>(), async (session) => {
+        const record = await importSnapshot(session.engine, file, session.signal);
+        session.result({ snapshot: record }, () => `snapshot ${record.id} of ${record.template} on ${record.provider}, ${bytes(record.sizeBytes)}`);
+      }),
+    );
+
+  snapshot
+    .command('delete <id>')
+    .description('removes one, unless a run or a sandbox needs it')
+    .action((id: string, _options: unknown, command: Command) =>
+      Session.run(command.optsWithGlobals<CommonOptions>(), async (session) => {
+        const usedBy = await deleteSnapshot(session.engine, id);
+        session.result({ id, usedBy }, () => `deleted ${id}${usedBy.length ? `, which ${usedBy.length === 1 ? 'run' : 'runs'} ${usedBy.map(({ number }) => `#${number}`).join(', ')} used` : ''}`);
+      }),
+    );
+
+  snapshot
+    .command('prune')
+    .description('removes those that are neither pinned nor in use, oldest first')
+    .option('--older-than <duration>', 'only those made longer ago, such as 720h')
+    .option('--keep <size>', 'only until those that stay take no more, such as 10Gi')
+    .option('--replaced', 'only builds that a newer one of the same template has replaced')
+    .option('--dry-run', 'say what would go, remove nothing')
+    .action((_options: unknown, command: Command) => {
+      const { olderThan, keep, replaced, dryRun, ...options } = command.optsWithGlobals<PruneOptions>();
+      return Session.run(options, async (session) => {
+        const olderThanMs = parsed('--older-than', olderThan, parseDuration, '720h');
+        const keepBytes = parsed('--keep', keep, parseSize, '10Gi');
+        const report = await pruneSnapshots(session.engine, { olderThanMs, keepBytes, replaced, dryRun });
+        session.result({ ...report, dryRun: dryRun ?? false }, () => {
+          const freed = report.removed.reduce((sum, each) => sum + each.bytes, 0);
+          return [`${plural(report.removed.length, 'snapshot')}  ${bytes(freed)}`, ...report.kept.map(({ id, why }) => `kept ${id}: ${why}`)].join('\n');
+        });
+      });
+    });
+}
+
+function parsed(option: string, text: string | undefined, parse: (text: string) => number | undefined, example: string): number | undefined {
+  if (text === undefined) return undefined;
+  const value = parse(text);
+  if (value === undefined) throw new UsageError(`${option} ${text}: expected something such as \`${example}\``);
+  return value;
+}
