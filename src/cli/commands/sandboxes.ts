@@ -6,7 +6,7 @@ import { resolve } from 'node:path';
 import { PassThrough, type Readable } from 'node:stream';
 import type { Command } from 'commander';
 import type { Held } from '../../engine/sandboxes/held.js';
-import { openSandbox } from '../../engine/sandboxes/open.js';
+import { SHELL, openSandbox } from '../../engine/sandboxes/open.js';
 import type { ExecProcess, TerminalSize } from '../../sandbox/provider.js';
 import { UsageError } from '../failure.js';
 import { coloured, plain } from '../plain.js';
@@ -15,9 +15,6 @@ import { Session, type CommonOptions } from '../session.js';
 interface SandboxOptions extends CommonOptions {
   readonly provider?: string;
 }
-
-/** The best shell that there is. */
-const SHELL = ['sh', '-c', 'export HISTFILE=; command -v bash >/dev/null 2>&1 && exec bash; exec sh'];
 
 export function addSandboxes(program: Command): void {
   program

@@ -1,6 +1,7 @@
 /** Terminals in sandboxes. They end with the connection that has opened them. */
 import { randomUUID } from 'node:crypto';
 import { PassThrough } from 'node:stream';
+import { SHELL } from '../../engine/sandboxes/open.js';
 import type { ExecProcess, TerminalSize } from '../../sandbox/provider.js';
 import type { SandboxRequests } from '../sandboxApi.js';
 import type { Session } from '../session.js';
@@ -9,8 +10,6 @@ import type { HandlersOf, Services } from './handlers.js';
 
 type Requests = Extract<keyof SandboxRequests, `terminal/${string}` | 'stream/ack'>;
 
-/** The best shell that there is. It leaves no history: that would be a change to the sandbox. */
-const SHELL = ['sh', '-c', 'export HISTFILE=; command -v bash >/dev/null 2>&1 && exec bash; exec sh'];
 const MOST_CELLS = 2000;
 
 interface Terminal {
