@@ -12,3 +12,10 @@ export function wholeNumberFrom0(text: string): number {
   if (!/^\d+$/.test(text)) throw new InvalidArgumentError('expected a whole number from 0.');
   return Number(text);
 }
+
+/** Parser of an option that is a reward. */
+export function rewardValue(text: string): number {
+  const value = Number(text);
+  if (text.trim() === '' || !Number.isFinite(value)) throw new InvalidArgumentError('expected a number.');
+  return value;
+}

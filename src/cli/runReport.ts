@@ -21,6 +21,7 @@ export function runReport(snapshot: RunSnapshot, directory: string): string {
     ['mean', `${reward(stats.mean)} ± ${reward(stats.ci95)} (95 %)   std ${reward(stats.std)}`],
     ['range', `min ${reward(stats.min)}   median ${reward(stats.median)}   max ${reward(stats.max)}`],
     ['rewards', `${stats.scored} scored   ${stats.unscored} without reward`],
+    ...groupRows(snapshot),
     ['speed', `${snapshot.episodesPerSecond === null ? NONE : snapshot.episodesPerSecond.toFixed(1)} episodes/s   ${milliseconds(snapshot.durationMs)} in all`],
     ['per episode', `restore ${each(time.restore)}   act ${each(time.act)}   score ${each(time.score)}   tear down ${each(time.terminate)}`],
     ['stored in', relative(process.cwd(), directory) || directory],
@@ -35,8 +36,23 @@ export function runReport(snapshot: RunSnapshot, directory: string): string {
   ].join('\n');
 }
 
+/** pass@k and what a trainer that compares samples would learn from; nothing where each seed has one sample. */
+function groupRows({ groups }: RunSnapshot): [string, string][] {
+  if (!groups) return [];
+  const { passAtK, seeds, threshold, compared, withoutSignal } = groups;
+  const share = (value: number) => `${(100 * value).toFixed(1)} %`;
+  const figures = passAtK.map(({ k, value, ci95, seeds: of }) => {
+    if (value === null) return `${k}: ${NONE}`;
+    return `${k}: ${share(value)}${ci95 ? ` (${share(ci95.low)} to ${share(ci95.high)})` : ''}${of < seeds ? ` of ${plural(of, 'seed')}` : ''}`;
+  });
+  return [
+    ['pass@k', `${figures.join('   ')}   (95 %, over ${plural(seeds, 'seed')}; solved from ${threshold})`],
+    ['groups', `${withoutSignal} of ${compared} without signal (all rewards equal)${compared ? `, ${share(withoutSignal / compared)}` : ''}${groups.unscored ? `   ${plural(groups.unscored, 'episode')} without reward left out` : ''}`],
+  ];
+}
+
 /** The object that `run`, `resume` and `show` print with `--json`; documented in docs/cli.md. */
 export function runObject(snapshot: RunSnapshot, directory: string): object {
-  const { run, finished, counts, stats, time, failures, episodesPerSecond, durationMs } = snapshot;
-  return { run, finished, counts, stats, time, failures, episodesPerSecond, durationMs, findings: findings(snapshot), directory };
+  const { run, finished, counts, stats, components, groups, time, failures, episodesPerSecond, durationMs } = snapshot;
+  return { run, finished, counts, stats, components, groups, time, failures, episodesPerSecond, durationMs, findings: findings(snapshot), directory };
 }

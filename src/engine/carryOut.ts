@@ -98,7 +98,7 @@ async function finish(live: LiveRun, engine: Engine, end: Partial<RunRecord>): P
 
 /** What a resumed run has already. */
 async function takeInFinished(live: LiveRun, engine: Engine): Promise<Set<number>> {
-  const reader = new RunReader(engine.layout, live.record.id);
+  const reader = new RunReader(engine.layout, live.record);
   await reader.refresh();
   const done = new Set<number>();
   for (const record of reader.records) {

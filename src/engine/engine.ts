@@ -4,7 +4,7 @@
  */
 import { readFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
-import type { EpisodeDetail, Rows, RowsQuery, RunSnapshot } from '../protocol/runView.js';
+import type { EpisodeDetail, Groups, GroupsQuery, Rows, RowsQuery, RunSnapshot } from '../protocol/runView.js';
 import { ManualSeats, openPolicy, type ManualAction, type ManualAnswer, type Policy } from '../rollout/policies/index.js';
 import { readSecrets } from '../rollout/secrets.js';
 import { currentOwner, isOwnerAlive } from '../sandbox/owner.js';
@@ -262,6 +262,11 @@ export class Engine {
     return (await this.reader(id)).rows(query);
   }
 
+  /** Seeds with all of their samples. */
+  async groups(id: string, query: GroupsQuery): Promise<Groups> {
+    return (await this.reader(id)).groups(query);
+  }
+
   async episode(id: string, episode: number): Promise<EpisodeDetail> {
     const record = (await this.reader(id)).records.findLast((each) => each.episode === episode);
     if (!record) throw new Error(`episode ${episode} of run ${id} is not finished`);
@@ -272,8 +277,7 @@ export class Engine {
   async reader(id: string): Promise<RunReader> {
     let reader = this.readers.get(id);
     if (!reader) {
-      await this.runs.read(id);
-      reader = new RunReader(this.layout, id);
+      reader = new RunReader(this.layout, await this.runs.read(id));
     }
     this.readers.delete(id);
     this.readers.set(id, reader);

@@ -2,9 +2,12 @@
 import { EpisodeReader } from '../store/episodeLog.js';
 import type { Layout } from '../store/layout.js';
 import type { EpisodeRecord, RunRecord, RunTotals } from '../store/records.js';
-import type { Rows, RowsQuery, RunSnapshot } from '../protocol/runView.js';
+import type { Groups, GroupsQuery, Rows, RowsQuery, RunSnapshot, SeedFigures } from '../protocol/runView.js';
+import { advantageOf, queryGroups, seedFigures } from '../rollout/groups.js';
 import { RunAggregate } from '../rollout/summary.js';
 import { queryRows } from '../rollout/query.js';
+import { RewardMatrix } from '../rollout/rewardMatrix.js';
+import { seedCount } from '../template/template.js';
 
 export class RunReader {
   readonly records: EpisodeRecord[] = [];
@@ -13,9 +16,14 @@ export class RunReader {
   private seen = '';
   private readonly reader: EpisodeReader;
   private reading: Promise<void> | undefined;
+  private readonly matrix: RewardMatrix;
+  private figures: SeedFigures | undefined;
+  /** How many records the figures are of. */
+  private figured = -1;
 
-  constructor(layout: Layout, readonly id: string) {
+  constructor(layout: Layout, { id, seeds, samples }: Pick<RunRecord, 'id' | 'seeds' | 'samples'>) {
     this.reader = new EpisodeReader(layout.episodesFile(id));
+    this.matrix = new RewardMatrix(samples, seedCount(seeds) * samples);
   }
 
   /** Takes in what was appended since. Calls that overlap share one read. */
@@ -24,6 +32,7 @@ export class RunReader {
       .read((record) => {
         this.records.push(record);
         this.aggregate.add(record);
+        this.matrix.add(record);
       })
       .finally(() => (this.reading = undefined));
     return this.reading;
@@ -36,11 +45,28 @@ export class RunReader {
       this.revision += 1;
     }
     const durationMs = (run.finishedAt ?? Date.now()) - (run.startedAt ?? run.createdAt);
-    return { run, running, ...this.aggregate.snapshot(), revision: this.revision, episodesPerSecond: perSecond(this.records.length, durationMs), durationMs };
+    return { run, running, ...this.aggregate.snapshot(), ...this.seeds(), revision: this.revision, episodesPerSecond: perSecond(this.records.length, durationMs), durationMs };
+  }
+
+  private seeds(): SeedFigures {
+    if (this.figured !== this.records.length) {
+      this.figures = seedFigures(this.matrix);
+      this.figured = this.records.length;
+    }
+    return this.figures!;
+  }
+
+  /** `threshold` is the reward from which an episode is solved. */
+  seedFigures(threshold: number): SeedFigures {
+    return seedFigures(this.matrix, threshold);
+  }
+
+  groups(query: GroupsQuery): Groups {
+    return queryGroups(this.matrix, query);
   }
 
   rows(query: RowsQuery): Rows {
-    return queryRows(this.records, query);
+    return queryRows(this.records, query, this.matrix.samples > 1 ? (record) => advantageOf(this.matrix, record.episode) : undefined);
   }
 }
 

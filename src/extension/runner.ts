@@ -54,6 +54,7 @@ const DEADLINES: Record<Exclude<keyof RunnerRequests, 'hello'>, number | undefin
   'run/list': 30 * SECOND,
   'run/snapshot': 30 * SECOND,
   'run/rows': 30 * SECOND,
+  'run/groups': 30 * SECOND,
   'run/episode': 30 * SECOND,
   'run/export': 600 * SECOND,
   'sandbox/open': undefined,

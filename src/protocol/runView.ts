@@ -3,13 +3,13 @@
  * ranges, not dumps. Every text that came out of a sandbox (`output`, `cause`, `detail`, artifact names) is hostile.
  */
 import type { EpisodeRecord, EpisodeStatus, RunRecord } from '../store/records.js';
-import type { FailureGroup, Histogram, RewardSeries, RewardStats, Rows, RowsQuery } from '../store/statistics.js';
+import type { ComponentFigures, FailureGroup, Groups, GroupsQuery, Histogram, RewardSeries, RewardStats, Rows, RowsQuery, SeedFigures } from '../store/statistics.js';
 
 export type { EpisodeRecord, EpisodeStatus, RewardComponent, RewardProblem, RunRecord, RunState } from '../store/records.js';
-export type { FailureGroup, Histogram, RewardSeries, RewardStats, Rows, RowsQuery, SortKey } from '../store/statistics.js';
+export type * from '../store/statistics.js';
 
 /** Everything above the table, complete each time. */
-export interface RunSnapshot {
+export interface RunSnapshot extends SeedFigures {
   readonly run: RunRecord;
   /** Increases with every change; equal revisions are equal snapshots. */
   readonly revision: number;
@@ -22,6 +22,7 @@ export interface RunSnapshot {
   /** Sums over finished episodes, ms. */
   readonly time: { readonly restore: number; readonly act: number; readonly score: number; readonly terminate: number };
   readonly failures: readonly FailureGroup[];
+  readonly components: readonly ComponentFigures[];
   readonly episodesPerSecond: number | null;
   /** Wall time so far or in all, ms. */
   readonly durationMs: number;
@@ -60,6 +61,7 @@ export interface RunViewRequests {
   ready: { params: undefined; result: { snapshot: RunSnapshot; trusted: boolean; show?: RunViewTarget } };
   snapshot: { params: undefined; result: RunSnapshot };
   rows: { params: RowsQuery; result: Rows };
+  groups: { params: GroupsQuery; result: Groups };
   episode: { params: { episode: number }; result: EpisodeDetail };
   /** Opens in an editor of VS Code. */
   open: { params: { episode: number; what: 'stdout' | 'stderr' | 'verifier' | 'record' } | { episode: number; artifact: string }; result: null };

@@ -1,9 +1,11 @@
 /** Windows of a run's episodes: filtered, sorted, and no more of them than are on screen. */
 import type { EpisodeRecord } from '../store/records.js';
-import type { Rows, RowsQuery, SortKey } from '../store/statistics.js';
+import type { EpisodeRow, Rows, RowsQuery, SortKey } from '../store/statistics.js';
 import { parseFilter } from './filter.js';
 
-const NUMBERS: { readonly [K in SortKey]?: (record: EpisodeRecord) => number | null } = {
+type Figure = (record: EpisodeRecord) => number | null;
+
+const NUMBERS: { readonly [K in SortKey]?: Figure } = {
   episode: (record) => record.episode,
   seed: (record) => record.seed,
   sample: (record) => record.sample,
@@ -18,25 +20,26 @@ const TEXTS: { readonly [K in SortKey]?: (record: EpisodeRecord) => string | und
 
 /**
  * `records` are in finish order, which is also the order of equal rows in either direction. Rows without a value come last in either direction.
+ * `advantage` is there where seeds have several samples.
  */
-export function queryRows(records: readonly EpisodeRecord[], query: RowsQuery): Rows {
+export function queryRows(records: readonly EpisodeRecord[], query: RowsQuery, advantage?: Figure): Rows {
   const { matches, error } = parseFilter(query.filter);
   const found = query.filter.trim() === '' ? records : records.filter(matches);
   const start = clamp(query.start, found.length);
   const end = start + clamp(query.count, found.length - start);
-  const rows = windowOf(sortKeys(found, query), start, end).map((index) => found[index]!);
+  const rows = windowOf(sortKeys(found, query, advantage), start, end).map((index): EpisodeRow => (advantage ? { ...found[index]!, advantage: advantage(found[index]!) } : found[index]!));
   return { total: found.length, start, rows, ...(error === undefined ? {} : { filterError: error }) };
 }
 
 const clamp = (value: number, high: number): number => Math.min(Math.max(0, Math.floor(value) || 0), high);
 
 /** One number for each record, which sorts ascending as asked: infinity where there is no value. */
-function sortKeys(records: readonly EpisodeRecord[], { sort, descending }: RowsQuery): Float64Array {
+function sortKeys(records: readonly EpisodeRecord[], { sort, descending }: RowsQuery, advantage: Figure | undefined): Float64Array {
   const turn = descending ? -1 : 1;
   const keys = new Float64Array(records.length);
   const text = TEXTS[sort];
   const ranks = text && rank(records.map(text));
-  const number = NUMBERS[sort];
+  const number = sort === 'advantage' ? advantage : NUMBERS[sort];
   records.forEach((record, index) => {
     const key = ranks ? ranks.get(text(record)) : number ? number(record) : index;
     keys[index] = key === null || key === undefined ? Infinity : turn * key;

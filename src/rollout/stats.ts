@@ -6,14 +6,7 @@ export function describe(sorted: Float64Array, unscored: number): RewardStats {
   const n = sorted.length;
   const none = { mean: null, std: null, ci95: null, min: null, median: null, max: null };
   if (n === 0) return { scored: 0, unscored, ...none };
-  // Welford, "Note on a method for calculating corrected sums of squares and products" (1962).
-  let [mean, squares] = [0, 0];
-  sorted.forEach((value, index) => {
-    const delta = value - mean;
-    mean += delta / (index + 1);
-    squares += delta * (value - mean);
-  });
-  const std = n > 1 ? Math.sqrt(squares / (n - 1)) : null;
+  const { mean, std } = moments(sorted);
   return {
     scored: n,
     unscored,
@@ -26,7 +19,21 @@ export function describe(sorted: Float64Array, unscored: number): RewardStats {
   };
 }
 
-const finite = (value: number | null): number | null => (value !== null && Number.isFinite(value) ? value : null);
+/**
+ * Mean and sample standard deviation (n - 1), the latter null of fewer than two values: Welford, "Note on a method for calculating corrected sums of
+ * squares and products" (1962).
+ */
+export function moments(values: ArrayLike<number>): { readonly mean: number; readonly std: number | null } {
+  let [mean, squares] = [0, 0];
+  for (let index = 0; index < values.length; index++) {
+    const delta = values[index]! - mean;
+    mean += delta / (index + 1);
+    squares += delta * (values[index]! - mean);
+  }
+  return { mean, std: values.length > 1 ? Math.sqrt(squares / (values.length - 1)) : null };
+}
+
+export const finite = (value: number | null): number | null => (value !== null && Number.isFinite(value) ? value : null);
 
 /** Quantile of ascending values, with a straight line between neighbours (type 7 of Hyndman and Fan, 1996). */
 export function quantile(sorted: Float64Array, share: number): number {

@@ -4,7 +4,7 @@
  */
 import type { ManualAction, ManualAnswer } from '../engine/engine.js';
 import type { PlaceText } from '../engine/traceText.js';
-import type { EpisodeDetail, Rows, RowsQuery, RunSnapshot } from '../protocol/runView.js';
+import type { EpisodeDetail, Groups, GroupsQuery, Rows, RowsQuery, RunSnapshot } from '../protocol/runView.js';
 import type { Place, SearchEnd, SearchHit, StepDetail, StepSummary, TimelineBin, TraceHead, TraceOpened, TraceRef } from '../protocol/traceView.js';
 import type { BuildResult, DoctorReport, RunSummary, TemplateStatus } from '../engine/reports.js';
 import type { Problem } from '../template/template.js';
@@ -115,6 +115,7 @@ export interface RunnerRequests extends SandboxRequests, TraceRequests {
   'run/list': { params: { root: string }; result: readonly RunSummary[] };
   'run/snapshot': { params: { root: string; id: string }; result: RunSnapshot };
   'run/rows': { params: { root: string; id: string; query: RowsQuery }; result: Rows };
+  'run/groups': { params: { root: string; id: string; query: GroupsQuery }; result: Groups };
   'run/episode': { params: { root: string; id: string; episode: number }; result: EpisodeDetail };
   /** Writes every finished episode to a file. */
   'run/export': { params: { root: string; id: string; format: 'jsonl' | 'csv'; file: string }; result: { episodes: number } };
@@ -145,7 +146,7 @@ export interface CallerRequests {
 /** Requests that only look. A diagnosis starts a sandbox of its own, from the folder that it is given: see `Setup`. */
 export const LOOKS: ReadonlySet<keyof RunnerRequests> = new Set([
   ...(['hello', 'look', 'runner/status', 'runner/retire', 'shutdown'] as const),
-  ...(['doctor', 'template/status', 'run/list', 'run/snapshot', 'run/rows', 'run/episode', 'run/export'] as const),
+  ...(['doctor', 'template/status', 'run/list', 'run/snapshot', 'run/rows', 'run/groups', 'run/episode', 'run/export'] as const),
   ...(['trace/open', 'trace/refresh', 'trace/summaries', 'trace/step', 'trace/raw', 'trace/blob', 'trace/text', 'trace/timeline', 'trace/nextError', 'trace/search', 'trace/close'] as const),
   ...(['sandbox/list', 'sandbox/stats', 'sandbox/changes', 'sandbox/ports', 'sandbox/services', 'sandbox/logs', 'files/list', 'files/stat', 'snapshot/list', 'snapshot/lineage'] as const),
 ]);

@@ -4,7 +4,9 @@
  */
 import type { EpisodeDetail, Rows, RowsQuery, RunRecord, RunSnapshot, RunViewRequests, ToExtension, ToWebview } from '../../src/protocol/runView.js';
 import { parseMessage } from '../../src/extension/panels/messages.js';
+import { advantageOf, queryGroups, seedFigures } from '../../src/rollout/groups.js';
 import { queryRows } from '../../src/rollout/query.js';
+import { RewardMatrix } from '../../src/rollout/rewardMatrix.js';
 import { RunAggregate } from '../../src/rollout/summary.js';
 import type { EpisodeRecord } from '../../src/store/records.js';
 import { type RunOverrides, episodeRecord, finishOrder, runRecord } from './generate.js';
@@ -48,12 +50,14 @@ class StubHost {
   #run: RunRecord;
   #records: EpisodeRecord[] = [];
   #figures = new RunAggregate();
+  readonly #matrix: RewardMatrix;
   #revision = 1;
   #sorted?: { key: string; rows: Rows };
 
   constructor(options: StubOptions) {
     this.#options = options;
     this.#run = runRecord(options.total, options.run);
+    this.#matrix = new RewardMatrix(this.#run.samples, options.total);
     this.#order = finishOrder(options.total);
     this.#take(options.finished ?? options.total);
     // Computed now, as another process would have done it by the time the page asks: what is measured is the page.
@@ -64,7 +68,7 @@ class StubHost {
   /** Sorted once for each order. */
   #query(order: Omit<RowsQuery, 'start' | 'count'>): Rows {
     const key = JSON.stringify(order);
-    if (this.#sorted?.key !== key) this.#sorted = { key, rows: queryRows(this.#records, { ...order, start: 0, count: Number.MAX_SAFE_INTEGER }) };
+    if (this.#sorted?.key !== key) this.#sorted = { key, rows: queryRows(this.#records, { ...order, start: 0, count: Number.MAX_SAFE_INTEGER }, this.#run.samples > 1 ? ({ episode }) => advantageOf(this.#matrix, episode) : undefined) };
     return this.#sorted.rows;
   }
 
@@ -74,6 +78,7 @@ class StubHost {
       const record = { ...made, ...this.#options.details?.[episode]?.record };
       this.#records.push(record);
       this.#figures.add(record);
+      this.#matrix.add(record);
     }
   }
 
@@ -116,6 +121,7 @@ class StubHost {
         const all = this.#query(order);
         return { ...all, start, rows: all.rows.slice(start, start + count) };
       }
+      case 'groups': return queryGroups(this.#matrix, message.params);
       case 'episode': return this.#detail(message.params.episode);
       default: return null;
     }
@@ -125,6 +131,7 @@ class StubHost {
     const active = this.#run.state === 'running';
     return {
       ...this.#figures.snapshot(),
+      ...seedFigures(this.#matrix),
       run: this.#run,
       revision: this.#revision,
       running: active ? (this.#options.running ?? Math.min(64, this.#options.total - this.#records.length)) : 0,

@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import type { Command } from 'commander';
 import { columns, milliseconds, plural, reward, NONE } from '../format.js';
 import { oneLine, plain } from '../plain.js';
-import { wholeNumberFrom0 } from '../options.js';
+import { rewardValue, wholeNumberFrom0 } from '../options.js';
 import { runObject, runReport } from '../runReport.js';
 import { Session, type CommonOptions } from '../session.js';
 
@@ -35,13 +35,15 @@ export function addRuns(program: Command): void {
     .command('show <run>')
     .description('one run, or one of its episodes; <run> is an id, its start, a number, or "latest"')
     .option('-e, --episode <n>', 'one episode, with its output', wholeNumberFrom0)
+    .option('--solved-from <reward>', 'pass@k counts an episode with at least this reward as solved (1)', rewardValue)
     .action((name: string, _options: unknown, command: Command) => {
-      const options = command.optsWithGlobals<CommonOptions & { episode?: number }>();
+      const options = command.optsWithGlobals<CommonOptions & { episode?: number; solvedFrom?: number }>();
       return Session.run(options, async (session) => {
         const { engine } = session;
         const run = await engine.runs.find(name);
         if (options.episode !== undefined) return showEpisode(session, run.id, options.episode);
-        const snapshot = await engine.snapshot(run.id);
+        const { solvedFrom } = options;
+        const snapshot = { ...(await engine.snapshot(run.id)), ...(solvedFrom !== undefined && (await engine.reader(run.id)).seedFigures(solvedFrom)) };
         const directory = engine.layout.run(run.id);
         session.result(runObject(snapshot, directory), () => runReport(snapshot, directory));
       });

@@ -1,9 +1,10 @@
 /** What the run view may send. Knows nothing of VS Code. */
-import type { RowsQuery, RunViewRequests, RunViewState, SortKey } from '../../protocol/runView.js';
+import type { GroupSortKey, GroupsQuery, RowsQuery, RunViewRequests, RunViewState, SortKey } from '../../protocol/runView.js';
 import type { RunRef } from '../views/node.js';
 import { isCount, isNothing, isOneOf, isPlain, isText, messageParser } from './parse.js';
 
-const SORT_KEYS: readonly SortKey[] = ['finish', 'episode', 'seed', 'sample', 'status', 'reward', 'steps', 'time', 'cause'];
+const SORT_KEYS: readonly SortKey[] = ['finish', 'episode', 'seed', 'sample', 'status', 'reward', 'advantage', 'steps', 'time', 'cause'];
+const GROUP_SORT_KEYS: readonly GroupSortKey[] = ['seed', 'mean', 'std', 'solved'];
 const OUTPUTS = ['stdout', 'stderr', 'verifier', 'record'] as const;
 const ACTIONS: readonly RunViewRequests['action']['params']['action'][] = ['rerun', 'rerunFailed', 'resume', 'cancel', 'export', 'reveal', 'openTemplate'];
 /** A page of rows is what fits on a screen, several times over. */
@@ -12,10 +13,14 @@ const MOST_ROWS = 1000;
 const isRowsQuery = (value: unknown): value is RowsQuery =>
   isPlain(value) && isText(value.filter) && isOneOf(value.sort, SORT_KEYS) && typeof value.descending === 'boolean' && isCount(value.start) && isCount(value.count) && value.count <= MOST_ROWS;
 
+const isGroupsQuery = (value: unknown): value is GroupsQuery =>
+  isPlain(value) && isOneOf(value.sort, GROUP_SORT_KEYS) && typeof value.descending === 'boolean' && isCount(value.start) && isCount(value.count) && value.count <= MOST_ROWS;
+
 export const parseMessage = messageParser<RunViewRequests>({
   ready: isNothing,
   snapshot: isNothing,
   rows: isRowsQuery,
+  groups: isGroupsQuery,
   episode: (params) => isPlain(params) && isCount(params.episode),
   open: (params) => isPlain(params) && isCount(params.episode) && (params.artifact === undefined ? isOneOf(params.what, OUTPUTS) : isText(params.artifact) && params.what === undefined),
   action: (params) => isPlain(params) && isOneOf(params.action, ACTIONS),

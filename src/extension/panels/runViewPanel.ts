@@ -128,6 +128,8 @@ export class RunViewPanel extends Disposing {
         return this.getSnapshot();
       case 'rows':
         return runner.request('run/rows', { ...this.run, query: message.params });
+      case 'groups':
+        return runner.request('run/groups', { ...this.run, query: message.params });
       case 'episode':
         return runner.request('run/episode', { ...this.run, ...message.params });
       case 'open':

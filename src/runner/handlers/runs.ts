@@ -5,7 +5,7 @@ import { exportRun } from '../../engine/export.js';
 import type { LiveRun, LiveRunEvents } from '../../engine/liveRun.js';
 import type { HandlersOf, Services } from './handlers.js';
 
-type RunRequests = 'run/start' | 'run/resume' | 'run/rerun' | 'run/replay' | 'episode/act' | 'run/cancel' | 'run/delete' | 'run/list' | 'run/snapshot' | 'run/rows' | 'run/episode' | 'run/export';
+type RunRequests = 'run/start' | 'run/resume' | 'run/rerun' | 'run/replay' | 'episode/act' | 'run/cancel' | 'run/delete' | 'run/list' | 'run/snapshot' | 'run/rows' | 'run/groups' | 'run/episode' | 'run/export';
 
 export function runHandlers(services: Services): HandlersOf<RunRequests> {
   /** Events of a run become notices: of the run itself, of the list when its state changes, of what it makes and ends. */
@@ -60,6 +60,7 @@ export function runHandlers(services: Services): HandlersOf<RunRequests> {
     'run/list': async ({ root }, call) => (await services.engine(root, call)).list(),
     'run/snapshot': async ({ root, id }, call) => (await services.engine(root, call)).snapshot(id),
     'run/rows': async ({ root, id, query }, call) => (await services.engine(root, call)).rows(id, query),
+    'run/groups': async ({ root, id, query }, call) => (await services.engine(root, call)).groups(id, query),
     'run/episode': async ({ root, id, episode }, call) => (await services.engine(root, call)).episode(id, episode),
     'run/export': async ({ root, id, format, file }, call) => {
       const output = createWriteStream(file);

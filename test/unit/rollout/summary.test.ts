@@ -80,3 +80,22 @@ describe('a run in figures', () => {
     assert.deepEqual(JSON.parse(JSON.stringify(run.snapshot())), run.snapshot());
   });
 });
+
+describe('components of a run', () => {
+  it('add up to the mean reward, and leave out episodes without one', () => {
+    const run = new RunAggregate();
+    const part = (name: string, weight: number, value: number | null) => ({ name, weight, value });
+    run.add(record(0, { reward: 0.9, components: [part('tests', 0.8, 1), part('style', 0.2, 0.5)] }));
+    run.add(record(1, { reward: 0.4, components: [part('tests', 0.8, 0.5)] }));
+    run.add(record(2, { reward: null, components: [part('tests', 0.8, 1), part('style', 0.2, null)] }));
+    const { components, stats } = run.snapshot();
+    assert.deepEqual(components.map(({ name, count, mean }) => [name, count, mean]), [['tests', 2, 0.75], ['style', 1, 0.5]]);
+    assert(Math.abs(components.reduce((sum, { contribution }) => sum + contribution!, 0) - stats.mean!) < 1e-12);
+  });
+
+  it('are no more than can be told apart, whatever a verifier calls them', () => {
+    const run = new RunAggregate();
+    for (let episode = 0; episode < 100; episode++) run.add(record(episode, { components: [{ name: `part ${episode}`, weight: 1, value: 1 }] }));
+    assert.equal(run.snapshot().components.length, 32);
+  });
+});
