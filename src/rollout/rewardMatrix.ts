@@ -1,11 +1,8 @@
 /** Rewards of a run as a matrix: a row for each seed, in the order of the run, and a column for each of its samples. */
 import type { EpisodeRecord } from '../store/records.js';
 
-const enum Cell {
-  unfinished,
-  unscored,
-  scored,
-}
+/** What a cell holds. */
+const [UNFINISHED, UNSCORED, SCORED] = [0, 1, 2];
 
 export class RewardMatrix {
   /** Seeds up to the last one of which an episode has finished. */
@@ -26,7 +23,7 @@ export class RewardMatrix {
     if (episode < 0 || episode >= this.episodes) return;
     if (episode >= this.cells.length) this.grow(episode + 1);
     this.rewards[episode] = reward ?? NaN;
-    this.cells[episode] = reward === null ? Cell.unscored : Cell.scored;
+    this.cells[episode] = reward === null ? UNSCORED : SCORED;
     const row = Math.floor(episode / this.samples);
     this.seeds[row] = seed;
     this.rows = Math.max(this.rows, row + 1);
@@ -48,8 +45,8 @@ export class RewardMatrix {
   /** Null where there is no reward, undefined where the episode has not finished. */
   reward(row: number, sample: number): number | null | undefined {
     const at = row * this.samples + sample;
-    const cell = this.cells[at] ?? Cell.unfinished;
-    return cell === Cell.scored ? this.rewards[at]! : cell === Cell.unscored ? null : undefined;
+    const cell = this.cells[at] ?? UNFINISHED;
+    return cell === SCORED ? this.rewards[at]! : cell === UNSCORED ? null : undefined;
   }
 
   /** The rewards that a row has, and how many of its episodes have none. */
@@ -57,8 +54,8 @@ export class RewardMatrix {
     const rewards: number[] = [];
     let unscored = 0;
     for (let at = row * this.samples; at < (row + 1) * this.samples; at++) {
-      if (this.cells[at] === Cell.scored) rewards.push(this.rewards[at]!);
-      else if (this.cells[at] === Cell.unscored) unscored += 1;
+      if (this.cells[at] === SCORED) rewards.push(this.rewards[at]!);
+      else if (this.cells[at] === UNSCORED) unscored += 1;
     }
     return { rewards, unscored };
   }
