@@ -189,6 +189,7 @@ episode: {run: "echo 1"}
     const original = await held.original();
     assert.equal(await text(await original.files.read('/srv/d/state')), 'prepared\n');
     assert.equal(await held.original(), original);
+    assert.deepEqual((await listSandboxes(engine)).map(({ id }) => id), [held.id], 'what it is read from is nobody\'s business');
   });
 
   describe('snapshots', () => {

@@ -53,6 +53,8 @@ export class Held {
   private usage: { readonly value: SandboxUsage } | undefined;
   private measuring: Promise<SandboxUsage> | undefined;
   private reader: { sandbox: Promise<Sandbox>; timer: NodeJS.Timeout } | undefined;
+  /** Of the sandbox that originals are read from, which is nobody's business. */
+  readerId: string | undefined;
   private termination: Promise<void> | undefined;
 
   constructor(
@@ -117,7 +119,10 @@ export class Held {
       const labels = { owner, template, digest, snapshot: snapshot.id, expires: Date.now() + LONGEST_LIFE_MS };
       const sandbox = provider.restore(snapshot, { ...spec, env: {}, network: 'none', labels, lifetimeMs: LONGEST_LIFE_MS }, { signal: this.ended });
       this.reader = { sandbox, timer: setTimeout(() => void this.forgetOriginal(), ORIGINAL_IDLE_MS) };
-      sandbox.catch(() => this.forgetOriginal());
+      sandbox.then(
+        ({ id }) => (this.readerId = id),
+        () => this.forgetOriginal(),
+      );
     }
     this.reader.timer.refresh();
     return this.reader.sandbox;
@@ -129,6 +134,7 @@ export class Held {
     clearTimeout(reader?.timer);
     const sandbox = await reader?.sandbox.catch(() => undefined);
     if (sandbox) await discard(sandbox);
+    this.readerId = undefined;
   }
 
   /** Resolves when nothing of it is left, or cannot be made to go. */

@@ -1,14 +1,18 @@
 /** Every sandbox of a folder, whoever made it, and the ends of many. */
 import { isOwnerAlive } from '../../sandbox/owner.js';
 import type { SandboxInfo } from '../../sandbox/provider.js';
+import { PROVIDERS } from '../../sandbox/registry.js';
 import type { Engine } from '../engine.js';
 import type { SandboxReport, TerminateReport } from '../sandboxReports.js';
 
+const LIST_TIMEOUT_MS = 10_000;
 const TERMINATE_TIMEOUT_MS = 60_000;
 
 /** On every provider that answers. `measure` asks those that this engine holds for what they use. */
 export async function listSandboxes(engine: Engine, measure = false): Promise<SandboxReport[]> {
-  const lists = await Promise.all((await engine.providers.answering()).map((provider) => provider.list().catch(() => [])));
+  // Without a check, which would make a sandbox: this is asked again and again.
+  const lists = await Promise.all(PROVIDERS.map(async ({ id }) => (await engine.providers.get(id)).list({ timeoutMs: LIST_TIMEOUT_MS }).catch(() => [])));
+  const internal = engine.held.list().map(({ readerId }) => readerId);
   const alive = new Map<string, Promise<boolean>>();
   const isAlive = (owner: string): Promise<boolean> => {
     if (!alive.has(owner)) alive.set(owner, isOwnerAlive(owner));
@@ -16,7 +20,7 @@ export async function listSandboxes(engine: Engine, measure = false): Promise<Sa
   };
   const now = Date.now();
   return Promise.all(
-    lists.flat().map(async (info): Promise<SandboxReport> => {
+    lists.flat().filter(({ id }) => !internal.includes(id)).map(async (info): Promise<SandboxReport> => {
       const held = engine.held.find(info.id);
       if (held) return held.report(measure);
       const orphan = !(await isAlive(info.labels.owner));
