@@ -47,7 +47,7 @@ export interface EpisodeContext {
 /** Where an episode's output, trace and artifacts go. */
 export interface EpisodeFolder {
   readonly path: string;
-  /** Writes the outputs that are not empty. */
+  /** Writes the outputs that are not empty, into a folder that is there. */
   writeOutput(outputs: Readonly<Record<string, Pick<OutputCapture, 'total' | 'bytes'>>>): Promise<void>;
   readonly artifacts: string;
 }

@@ -4,7 +4,7 @@
  */
 import { setMaxListeners } from 'node:events';
 import { join } from 'node:path';
-import { mkdir, writeFile } from 'node:fs/promises';
+import { writeFile } from 'node:fs/promises';
 import type { EpisodeLog } from '../store/episodeLog.js';
 import type { EpisodeRecord, RunRecord } from '../store/records.js';
 import { seedAt, seedCount } from '../template/template.js';
@@ -82,8 +82,6 @@ class Folder implements EpisodeFolder {
 
   async writeOutput(outputs: Parameters<EpisodeFolder['writeOutput']>[0]): Promise<void> {
     const kept = Object.entries(outputs).filter(([, capture]) => capture.total > 0);
-    if (kept.length === 0) return;
-    await mkdir(this.path, { recursive: true });
     await Promise.all(kept.map(([name, capture]) => writeFile(join(this.path, `${name}.log`), capture.bytes())));
   }
 }

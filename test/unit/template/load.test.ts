@@ -30,7 +30,7 @@ describe('loadTemplate', () => {
 
   it('loads every good template and every example', async () => {
     const files = ['test/fixtures/templates/good/full.rlenv.yaml', 'test/fixtures/templates/good/aliases.rlenv.yaml', 'test/fixtures/templates/good/short.rlenv.json'];
-    const examples = ['hello', 'code-repair', 'cartpole', 'sales-report'].map((name) => `examples/${name}.rlenv.yaml`);
+    const examples = ['hello', 'code-repair', 'cartpole', 'sales-report', 'agent', 'gymnasium'].map((name) => `examples/${name}.rlenv.yaml`);
     for (const file of [...files, ...examples]) assert.equal((await loadTemplate(file)).file, path.resolve(file));
   });
 
