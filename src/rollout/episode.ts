@@ -143,7 +143,9 @@ export async function runEpisode(id: EpisodeId, context: EpisodeContext, signal:
   const { stdout, stderr, verifier, time, outcome } = attempt;
   attempt.cause ??= outcome.problem && `${outcome.problem.code}: ${redactor.text(outcome.problem.message)}`;
   const logs = Object.fromEntries(attempt.services.map(({ name, log }) => [`service-${name}`, log]));
-  await Promise.all([folder.writeOutput({ stdout, stderr, verifier, ...logs }), attempt.end(attempt.status)]);
+  // The trace first: it makes the folder.
+  await attempt.end(attempt.status);
+  await folder.writeOutput({ stdout, stderr, verifier, ...logs });
   const timings: EpisodeTimings = { ...time, total: round(performance.now() - start) };
   return {
     ...id,
