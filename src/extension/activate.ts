@@ -83,8 +83,13 @@ export function activate(context: vscode.ExtensionContext): TestApi | undefined 
     streams,
     terminals: own(
       new Terminals(engine, streams, async () => {
-        const ref = await sandboxTarget(services, undefined);
-        return ref && { ref, name: nameOf(services, ref) };
+        try {
+          const ref = await sandboxTarget(services, undefined);
+          return ref && { ref, name: nameOf(services, ref) };
+        } catch (error) {
+          services.commander.report(error, (why) => l10n.t('Failed to open a terminal in a sandbox: {0}', why));
+          return undefined;
+        }
       }),
     ),
     files: own(new SandboxFiles(engine, sandboxes)),

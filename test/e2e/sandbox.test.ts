@@ -4,67 +4,173 @@ import { mkdir } from 'node:fs/promises';
 import type { Locator } from 'playwright-core';
 import { tellStory } from './story.js';
 
+const PORT = 8123;
+
 describe('a live sandbox in VS Code', function () {
   this.timeout(240_000);
   const story = tellStory(4);
-  let sandbox: Locator;
 
   const picture = async (name: string) => {
     await mkdir('out/screens', { recursive: true });
+    await story.code.page.mouse.move(640, 5);
     await story.code.page.screenshot({ path: `out/screens/sandbox-${name}.png` });
   };
   const item = (name: RegExp) => story.code.page.getByRole('treeitem', { name });
+  const sandboxes = () => item(/^Sandbox hello-\w{4}, /);
+  /** An entry of the menu that a right click opens: VS Code takes no click that comes as soon as the menu. */
   const menu = async (target: Locator, entry: string) => {
     await target.click({ button: 'right' });
-    await story.code.page.getByRole('menuitem', { name: entry, exact: true }).click();
+    await story.code.page.getByRole('menuitem', { name: entry, exact: true }).hover();
+    await story.code.page.keyboard.press('Enter');
   };
-  /** What a terminal shows, drawn as text. */
-  const rows = () => story.code.page.locator('.xterm-rows').last();
+  const expand = async (target: Locator) => {
+    await target.waitFor();
+    if ((await target.getAttribute('aria-expanded')) === 'false') await target.locator('.monaco-tl-twistie').click();
+  };
+  const answer = async (text: string) => {
+    await story.code.page.locator('.quick-input-widget input:visible').first().fill(text);
+    await story.code.page.keyboard.press('Enter');
+  };
+  const rows = () => story.code.page.locator('.terminal-wrapper.active .xterm-rows');
   const type = async (text: string) => {
+    await story.code.page.locator('.terminal-wrapper.active .xterm-helper-textarea').focus();
     await story.code.page.keyboard.type(text);
     await story.code.page.keyboard.press('Enter');
   };
+  const output = () => story.code.page.locator('.pane-body.output-view .view-lines, .output-view-content .view-lines').first();
 
   before(async () => {
-    await story.workspace.settings({ 'terminal.integrated.gpuAcceleration': 'off', 'terminal.integrated.enableMultiLinePasteWarning': 'never' });
+    await story.workspace.settings({ 'terminal.integrated.gpuAcceleration': 'off', 'workbench.editor.enablePreview': false });
   });
 
   it('opens from a template', async () => {
     const { workbench } = story;
     await workbench.openView();
     await menu(workbench.template('hello'), 'Open Sandbox');
-    sandbox = item(/^Sandbox hello-\w{4}, /);
-    await sandbox.waitFor();
-    await sandbox.filter({ hasText: /MB/ }).waitFor();
+    await sandboxes().filter({ hasText: /\d MB/ }).waitFor();
     await picture('open');
   });
 
   it('has a terminal that answers, is told of its size, and can be interrupted', async () => {
     const { workbench, code } = story;
-    await workbench.press(sandbox, 'Open Terminal in Sandbox');
-    await rows().waitFor();
-    await code.page.locator('.xterm-helper-textarea').last().focus();
+    await workbench.press(sandboxes().first(), 'Open Terminal in Sandbox');
+    await rows().filter({ hasText: /[#$]/ }).waitFor();
     await type('echo answer-$((40+2))');
     await rows().filter({ hasText: 'answer-42' }).waitFor();
-    await type('stty size');
-    const size = async () => /(\d+) (\d+)\s*[#$]?\s*$/m.exec((await rows().innerText()).trim().replaceAll('\u00a0', ' '))?.slice(1).map(Number);
-    await rows().filter({ hasText: /\d+.\d+/ }).waitFor();
-    await code.page.waitForTimeout(500);
-    const before = await size();
-    assert.ok(before && before[1]! > 40, `a size: ${String(before)}`);
-    await code.page.setViewportSize({ width: 900, height: 700 });
-    await code.page.waitForTimeout(700);
-    await type('clear; stty size');
-    await rows().filter({ hasNotText: 'answer-42' }).waitFor();
-    await code.page.waitForTimeout(500);
-    const after = await size();
+    const columns = async (mark: string) => {
+      await type(`clear; echo ${mark}=$(stty size)=`);
+      await rows().filter({ hasText: new RegExp(`${mark}=\\d+.\\d+=`) }).waitFor();
+      return Number(new RegExp(`${mark}=\\d+\\D(\\d+)=`).exec(await rows().innerText())![1]);
+    };
+    const wide = await columns('wide');
     await picture('terminal');
+    await code.page.setViewportSize({ width: 900, height: 700 });
+    let narrow = wide;
+    for (let round = 0; narrow === wide && round < 10; round += 1) narrow = await columns(`narrow${round}`);
     await code.page.setViewportSize({ width: 1280, height: 800 });
-    assert.ok(after && after[1]! < before[1]!, `${String(before)}, then ${String(after)}`);
-    await type('clear; sleep 100; echo not-reached');
-    await code.page.waitForTimeout(300);
+    assert.ok(narrow < wide, `${wide} columns, then ${narrow}`);
+    await type('clear; echo beg""un; sleep 600; echo not""reached');
+    await rows().filter({ hasText: 'begun' }).waitFor();
     await code.page.keyboard.press('Control+C');
     await type('echo again-$((1+1))');
     await rows().filter({ hasText: 'again-2' }).waitFor();
+    assert.doesNotMatch(await rows().innerText(), /notreached/);
+    await type('clear');
+  });
+
+  it('has its files in the view: one is opened, changed, saved, and read back by a command', async () => {
+    const { workbench, code } = story;
+    await expand(sandboxes().first());
+    await expand(item(/^Files of sandbox hello-/));
+    await item(/^File task\.txt, /).click();
+    const tab = code.page.getByRole('tab', { name: /^task\.txt/ });
+    await tab.waitFor();
+    const editor = code.page.locator('.editor-instance .monaco-editor').first();
+    await editor.filter({ hasText: 'Print a number' }).click();
+    await code.page.keyboard.press('Control+End');
+    await code.page.keyboard.type('Changed in an editor.');
+    await code.page.keyboard.press('Control+S');
+    await code.page.locator('.tab.dirty').waitFor({ state: 'detached' });
+    await picture('files');
+    await workbench.command('RL Sandboxes: Run Command in Sandbox...');
+    await answer('cat /task.txt; printf "\\033[31mred\\033[0m\\n"; exit 3');
+    await output().filter({ hasText: 'Changed in an editor.' }).filter({ hasText: /exit.code.3/ }).waitFor();
+    assert.doesNotMatch(await output().innerText(), /\[31m/);
+    await picture('run');
+  });
+
+  it('lists a port that is listened on, and leads one of this machine to it', async () => {
+    const { code } = story;
+    await code.page.keyboard.press('Control+`');
+    await type(`cd /tmp && (python3 -m http.server ${PORT} >/dev/null 2>&1 &)`);
+    const port = item(new RegExp(`^Port ${PORT}, `));
+    await port.waitFor();
+    await menu(port, 'Forward Port');
+    await port.filter({ hasText: /localhost:\d+/ }).waitFor();
+    const local = /localhost:(\d+)/.exec(await port.innerText())![1];
+    assert.equal((await fetch(`http://127.0.0.1:${local}/`)).status, 200);
+    await picture('ports');
+    await menu(port, 'Stop Forwarding');
+    await port.filter({ hasNotText: /localhost/ }).waitFor();
+  });
+
+  it('is compared with its template, file by file', async () => {
+    const { code } = story;
+    await menu(sandboxes().first(), 'Compare with Template');
+    await code.page.getByRole('tab', { name: /task\.txt \(hello-|changes to its template/ }).waitFor();
+    await code.page.locator('.monaco-diff-editor').filter({ hasText: 'Changed in an editor.' }).first().waitFor();
+    await picture('compare');
+  });
+
+  it('shows its processor and memory', async () => {
+    const { code } = story;
+    await menu(sandboxes().first(), 'Show Processor and Memory');
+    const frame = code.page.frameLocator('iframe.webview.ready:visible').last().frameLocator('iframe#active-frame');
+    await frame.getByRole('heading', { name: 'Memory' }).waitFor();
+    await frame.locator('rl-usage-chart').last().filter({ hasText: /MB/ }).waitFor();
+    await code.page.waitForTimeout(4000);
+    await picture('monitor');
+  });
+
+  it('is snapshotted, and the snapshot stands under its template', async () => {
+    const { workbench } = story;
+    await menu(sandboxes().first(), 'Snapshot Files...');
+    await answer('with-a-change');
+    await expand(workbench.template('hello'));
+    await item(/^Snapshot with-a-change, /).waitFor();
+    await picture('snapshot');
+  });
+
+  it('is forked, and restored from the snapshot', async () => {
+    const { workbench } = story;
+    await menu(sandboxes().first(), 'Fork Sandbox');
+    await sandboxes().filter({ hasText: 'fork' }).waitFor();
+    assert.equal(await sandboxes().count(), 2);
+    await workbench.press(item(/^Snapshot with-a-change, /), 'Open Sandbox');
+    await sandboxes().nth(2).waitFor();
+    await menu(sandboxes().nth(2), 'Run Command in Sandbox...');
+    await answer('clear; tail -c 21 /task.txt');
+    await output().filter({ hasText: 'Changed in an editor.' }).filter({ hasText: /exit.code.0/ }).waitFor();
+    await picture('fork');
+  });
+
+  it('says when it expires, once it does', async () => {
+    await menu(sandboxes().nth(1), 'Keep Warm...');
+    await answer('5 min');
+    await sandboxes().filter({ hasText: /expires in [45] min/ }).waitFor();
+    await picture('keep');
+  });
+
+  it('is terminated, and so are all others', async () => {
+    const { workbench, code } = story;
+    await workbench.press(sandboxes().nth(1), 'Terminate Sandbox');
+    await picture('terminate');
+    await code.page.getByRole('button', { name: 'Terminate', exact: true }).click();
+    await sandboxes().nth(2).waitFor({ state: 'detached' });
+    assert.equal(await sandboxes().filter({ hasText: 'fork' }).count(), 0, 'the one that was clicked is the one that is gone');
+    await workbench.command('RL Sandboxes: Terminate All Sandboxes');
+    await code.page.getByRole('button', { name: 'Terminate All', exact: true }).click();
+    await sandboxes().first().waitFor({ state: 'detached' });
+    await picture('end');
   });
 });

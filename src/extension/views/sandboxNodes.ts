@@ -20,11 +20,13 @@ export function sandboxNode({ root, sandbox }: KnownSandbox): Node {
   const { provider, attached, usage } = sandbox;
   const name = sandboxName(sandbox);
   const description = [provider, state(sandbox), figures(usage), origin(sandbox), expiry(sandbox)].filter(Boolean).join('  ');
+  // Without the figures: a screen reader would begin anew with each of them.
+  const heard = [provider, state(sandbox), origin(sandbox), expiry(sandbox)].filter(Boolean).join(', ');
   return {
     id: sandboxNodeId(sandbox),
     label: name,
     description,
-    spoken: l10n.t('Sandbox {0}, {1}', name, description),
+    spoken: l10n.t('Sandbox {0}, {1}', name, heard),
     tooltip: () => tooltip(sandbox),
     icon: icon(sandbox),
     item: attached ? Items.sandbox : Items.foreignSandbox,

@@ -24,6 +24,7 @@ interface Manifest {
     readonly keybindings: readonly (MenuItem & { readonly key: string })[];
     readonly configuration: { readonly properties: Readonly<Record<string, unknown>> };
     readonly customEditors: readonly { readonly viewType: string; readonly priority: string; readonly selector: readonly { readonly filenamePattern: string }[] }[];
+    readonly walkthroughs: readonly { readonly steps: readonly { readonly media: { readonly image: string }; readonly completionEvents: readonly string[] }[] }[];
     readonly terminal: { readonly profiles: readonly { readonly id: string }[] };
     readonly yamlValidation: readonly { readonly fileMatch: string; readonly url: string }[];
     readonly jsonValidation: readonly { readonly url: string }[];
@@ -48,6 +49,7 @@ describe('manifest', () => {
     code = await sources('src/extension');
   });
 
+  const steps = () => manifest.contributes.walkthroughs.flatMap((walkthrough) => walkthrough.steps);
   const menuItems = () => [...Object.values(manifest.contributes.menus).flat(), ...manifest.contributes.keybindings];
   const clauses = () => [
     ...menuItems().map(({ when }) => when),
@@ -81,6 +83,7 @@ describe('manifest', () => {
   it('puts only contributed commands into menus, keys and welcome texts', async () => {
     const known = new Set<string>(Object.values(Commands));
     for (const { command } of menuItems()) assert.ok(known.has(command), command);
+    for (const event of steps().flatMap(({ completionEvents }) => completionEvents)) assert.ok(known.has(event.replace(/^onCommand:/, '')), event);
     const texts = Object.values(JSON.parse(await read('package.nls.json')) as Record<string, string>).join('\n');
     for (const [, command] of texts.matchAll(/\(command:([\w.]+)\)/g)) {
       assert.ok(known.has(command!) || ['vscode.openFolder', 'workbench.trust.manage'].includes(command!), command);
@@ -156,7 +159,7 @@ describe('manifest', () => {
 
   it('names files that are there', async () => {
     const { contributes, icon } = manifest;
-    const files = [icon, ...contributes.viewsContainers.activitybar.map((one) => one.icon), ...contributes.yamlValidation.map(({ url }) => url), ...contributes.jsonValidation.map(({ url }) => url)];
+    const files = [icon, ...contributes.viewsContainers.activitybar.map((one) => one.icon), ...contributes.yamlValidation.map(({ url }) => url), ...contributes.jsonValidation.map(({ url }) => url), ...steps().map(({ media }) => media.image)];
     await Promise.all(files.map((file) => access(join(root, file))));
     assert.equal(`**/${contributes.yamlValidation[0]!.fileMatch}`, TEMPLATE_GLOB);
   });
