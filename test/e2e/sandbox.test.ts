@@ -5,10 +5,12 @@ import type { Locator } from 'playwright-core';
 import { tellStory } from './story.js';
 
 const PORT = 8123;
+/** High enough for all that is beneath a sandbox. */
+const SIZE = { width: 1280, height: 1200 };
 
 describe('a live sandbox in VS Code', function () {
   this.timeout(240_000);
-  const story = tellStory(4);
+  const story = tellStory(4, { extension: process.cwd(), viewport: SIZE });
 
   const picture = async (name: string) => {
     await mkdir('out/screens', { recursive: true });
@@ -47,8 +49,9 @@ describe('a live sandbox in VS Code', function () {
     const { workbench } = story;
     await workbench.openView();
     await menu(workbench.template('hello'), 'Open Sandbox');
-    await sandboxes().filter({ hasText: /\d MB/ }).waitFor();
+    await sandboxes().filter({ hasText: /\d (KB|MB)/ }).waitFor();
     await picture('open');
+    await story.code.page.getByRole('button', { name: 'Runs Section' }).click();
   });
 
   it('has a terminal that answers, is told of its size, and can be interrupted', async () => {
@@ -64,10 +67,10 @@ describe('a live sandbox in VS Code', function () {
     };
     const wide = await columns('wide');
     await picture('terminal');
-    await code.page.setViewportSize({ width: 900, height: 700 });
+    await code.page.setViewportSize({ width: 900, height: SIZE.height });
     let narrow = wide;
     for (let round = 0; narrow === wide && round < 10; round += 1) narrow = await columns(`narrow${round}`);
-    await code.page.setViewportSize({ width: 1280, height: 800 });
+    await code.page.setViewportSize(SIZE);
     assert.ok(narrow < wide, `${wide} columns, then ${narrow}`);
     await type('clear; echo beg""un; sleep 600; echo not""reached');
     await rows().filter({ hasText: 'begun' }).waitFor();

@@ -9,6 +9,11 @@ import '../page.css';
 import './app.css';
 import './usageChart.js';
 
+/** Where the lines of the charts may lie. */
+const ROUND = [1, 2, 5, 10, 20, 50, 100, 200, 500];
+const CORES = [...ROUND, 1000, 2000, 5000, 10_000].map((percent) => percent / 100);
+const MEGABYTES = [...ROUND, ...ROUND.map((figure) => figure * 1024), 2 ** 20].map((figure) => figure * 2 ** 20);
+
 /** Share of one core, as `top` says it: 200 % are two cores. */
 const percent = (cores: number | null): string => (cores === null ? format.NONE : `${Math.round(cores * 100)} %`);
 const bytes = (value: number | null): string => (value === null ? format.NONE : format.bytes(value));
@@ -39,8 +44,8 @@ export class MonitorApp extends PageElement {
           <span class="figures">${l10n.t('{0} processes', pids === null ? format.NONE : format.integer(pids))}</span>
         </header>
         ${problem ? html`<p class="notice" role="status">${icon('info')} ${problem}</p>` : ''}
-        <rl-usage-chart .heading=${l10n.t('Processor')} .at=${at} .values=${cpu} .format=${percent} .step=${0.01}></rl-usage-chart>
-        <rl-usage-chart .heading=${l10n.t('Memory')} .at=${at} .values=${memory} .format=${bytes} .step=${1 << 20}></rl-usage-chart>
+        <rl-usage-chart .heading=${l10n.t('Processor')} .at=${at} .values=${cpu} .format=${percent} .least=${0.1} .increments=${CORES}></rl-usage-chart>
+        <rl-usage-chart .heading=${l10n.t('Memory')} .at=${at} .values=${memory} .format=${bytes} .least=${1 << 20} .increments=${MEGABYTES}></rl-usage-chart>
       </main>`;
   }
 }

@@ -15,7 +15,9 @@ export class UsageChart extends PlotElement {
   @property({ attribute: false }) values: readonly (number | null)[] = [];
   @property({ attribute: false }) format: (value: number | null) => string = String;
   /** Least height of the axis. */
-  @property({ attribute: false }) step = 1;
+  @property({ attribute: false }) least = 1;
+  /** Distances that two lines may have. */
+  @property({ attribute: false }) increments: readonly number[] = [1];
   /** Point under the pointer. */
   @state() private pointed?: number;
   @query('.usage-plot') protected override readonly box!: HTMLElement;
@@ -40,13 +42,13 @@ export class UsageChart extends PlotElement {
     const colour = () => css(this.theme.colour('charts-blue', [55, 148, 255]));
     const fill = () => css(this.theme.colour('charts-blue', [55, 148, 255]), this.theme.highContrast ? 0 : 0.15);
     return {
-      padding: [8, 8, 0, 0] as uPlot.Padding,
+      padding: [8, 24, 0, 0] as uPlot.Padding,
       legend: { show: false },
       cursor: { y: false, drag: { x: false, y: false }, points: { size: 6, fill: () => css(this.theme.foreground) } },
-      scales: { x: { time: false, range: [-300, 0] as uPlot.Range.MinMax }, y: { range: (_plot: uPlot, _low: number, high: number): uPlot.Range.MinMax => [0, Math.max(this.step, (high ?? 0) * 1.1)] } },
+      scales: { x: { time: false, range: [-300, 0] as uPlot.Range.MinMax }, y: { range: (_plot: uPlot, _low: number, high: number): uPlot.Range.MinMax => [0, Math.max(this.least, (high ?? 0) * 1.1)] } },
       axes: [
-        { ...this.axis, size: 20, splits: () => [-300, -240, -180, -120, -60, 0], values: (_plot: uPlot, splits: number[]) => splits.map((value) => (value === 0 ? l10n.t('now') : `${value / 60} min`)) },
-        { ...this.axis, size: 64, space: 32, values: (_plot: uPlot, splits: number[]) => splits.map((value) => this.format(value)), grid: { show: true, stroke: this.line, width: 1 / devicePixelRatio } },
+        { ...this.axis, size: 20, splits: () => [-300, -240, -180, -120, -60, 0], values: (_plot: uPlot, splits: number[]) => splits.map((value) => (value === 0 ? l10n.t('now') : `\u2212${-value / 60} min`)) },
+        { ...this.axis, size: 64, space: 32, incrs: [...this.increments], values: (_plot: uPlot, splits: number[]) => splits.map((value) => this.format(value)), grid: { show: true, stroke: this.line, width: 1 / devicePixelRatio } },
       ],
       series: [{}, { stroke: colour, fill, width: 1.5, points: { show: false }, spanGaps: false }],
       hooks: { setCursor: [(plot: uPlot) => (this.pointed = plot.cursor.idx ?? undefined)] },

@@ -94,7 +94,7 @@ export interface OpenTerminal {
   readonly name: string;
 }
 
-/** What is beneath a sandbox: its files, terminals, services, ports. */
+/** What is beneath a sandbox: terminals, services and ports, and last its files, which may be many. */
 export function sandboxChildren({ root, sandbox }: KnownSandbox, terminals: readonly OpenTerminal[]): Node[] {
   if (!sandbox.attached) return [];
   const ref: SandboxRef = { root, id: sandbox.id, provider: sandbox.provider };
@@ -104,13 +104,13 @@ export function sandboxChildren({ root, sandbox }: KnownSandbox, terminals: read
   const ports = new Map((sandbox.ports ?? []).map((one) => [one.port, one.address]));
   for (const { port } of sandbox.forwards) if (!ports.has(port)) ports.set(port, '');
   return [
-    { id: `${id}:files`, label: files, spoken: l10n.t('Files of sandbox {0}', sandboxName(sandbox)), icon: { id: 'files' }, item: Items.files, children: 'collapsed', file: { ...ref, path: '/', folder: true, size: 0 } },
     ...terminals.map(({ number, name }): Node => ({
       id: `${id}:terminal:${number}`, label: name, spoken: l10n.t('Terminal {0}', name), icon: { id: 'terminal' }, item: Items.terminal, terminal: number,
       command: { id: InternalCommands.showTerminal, title: l10n.t('Show Terminal'), arguments: [number] },
     })),
     ...sandbox.services.map((service) => serviceNode(ref, id, service)),
     ...[...ports].sort(([a], [b]) => a - b).slice(0, MOST_CHILDREN).map(([port, address]) => portNode(ref, id, port, address, forwards.get(port)?.localPort)),
+    { id: `${id}:files`, label: files, spoken: l10n.t('Files of sandbox {0}', sandboxName(sandbox)), icon: { id: 'files' }, item: Items.files, children: 'collapsed', file: { ...ref, path: '/', folder: true, size: 0 } },
   ];
 }
 

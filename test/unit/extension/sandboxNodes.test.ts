@@ -52,12 +52,12 @@ describe('sandbox items', () => {
       [{ number: 1, name: 'hello-7c1e' }],
     );
     assert.deepEqual(nodes.map(({ label, description, item }) => [label, description, item]), [
-      ['Files', undefined, Items.files],
       ['hello-7c1e', undefined, Items.terminal],
       ['web', 'ready after 400 ms', Items.service],
       ['db', 'failed: it ended [2J with exit code 1', Items.service],
       ['Port 22', '127.0.0.1', Items.port],
       ['Port 8000', '0.0.0.0  → localhost:8000', Items.forwardedPort],
+      ['Files', undefined, Items.files],
     ]);
     assert.equal(new Set(nodes.map(({ id }) => id)).size, nodes.length);
     for (const { spoken } of nodes) assert.ok(spoken);
