@@ -59,12 +59,15 @@ export function createSandboxesView(services: Services): SandboxesView {
 
   const tree: Tree = new Tree({ id: Views.sandboxes, load, dragAndDrop: new UploadByDrop(services) });
   const listings = new Listings(services.runner, (folder) => tree.refresh(fileNodeId(folder)));
+  let told = { count: 0, live: false };
   const redraw = () => {
     const known = sandboxes.known();
     tree.show(undefined, topNodes());
     for (const { root, sandbox } of known) tree.show(sandboxNodeId(sandbox), childNodes({ root, id: sandbox.id, provider: sandbox.provider }));
-    tree.view.description = known.length > 0 ? String(known.length) : undefined;
-    void vscode.commands.executeCommand('setContext', Contexts.live, known.some(({ sandbox }) => sandbox.attached));
+    const now = { count: known.length, live: known.some(({ sandbox }) => sandbox.attached) };
+    if (now.count !== told.count) tree.view.description = now.count > 0 ? String(now.count) : undefined;
+    if (now.live !== told.live) void vscode.commands.executeCommand('setContext', Contexts.live, now.live);
+    told = now;
   };
   tree.also(
     sandboxes.onDidChange((known) => {

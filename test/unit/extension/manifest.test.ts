@@ -24,7 +24,7 @@ interface Manifest {
     readonly keybindings: readonly (MenuItem & { readonly key: string })[];
     readonly configuration: { readonly properties: Readonly<Record<string, unknown>> };
     readonly customEditors: readonly { readonly viewType: string; readonly priority: string; readonly selector: readonly { readonly filenamePattern: string }[] }[];
-    readonly walkthroughs: readonly { readonly steps: readonly { readonly media: { readonly image: string }; readonly completionEvents: readonly string[] }[] }[];
+    readonly walkthroughs: readonly { readonly steps: readonly { readonly media: { readonly markdown: string }; readonly completionEvents: readonly string[] }[] }[];
     readonly terminal: { readonly profiles: readonly { readonly id: string }[] };
     readonly yamlValidation: readonly { readonly fileMatch: string; readonly url: string }[];
     readonly jsonValidation: readonly { readonly url: string }[];
@@ -159,7 +159,7 @@ describe('manifest', () => {
 
   it('names files that are there', async () => {
     const { contributes, icon } = manifest;
-    const files = [icon, ...contributes.viewsContainers.activitybar.map((one) => one.icon), ...contributes.yamlValidation.map(({ url }) => url), ...contributes.jsonValidation.map(({ url }) => url), ...steps().map(({ media }) => media.image)];
+    const files = [icon, ...contributes.viewsContainers.activitybar.map((one) => one.icon), ...contributes.yamlValidation.map(({ url }) => url), ...contributes.jsonValidation.map(({ url }) => url), ...steps().map(({ media }) => media.markdown)];
     await Promise.all(files.map((file) => access(join(root, file))));
     assert.equal(`**/${contributes.yamlValidation[0]!.fileMatch}`, TEMPLATE_GLOB);
   });

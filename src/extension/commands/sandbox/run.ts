@@ -26,6 +26,7 @@ export function registerExecCommands(services: Services): void {
   const failed = (why: string, run: Run | undefined) => l10n.t('Failed to run in {0}: {1}', nameOf(services, run?.ref), why);
   let last = '';
   commander.register(Commands.runInSandbox, {
+    needsTrust: true,
     target: async (argument): Promise<Run | undefined> => {
       const ref = await sandboxTarget(services, argument);
       if (!ref) return undefined;
@@ -34,7 +35,6 @@ export function registerExecCommands(services: Services): void {
       last = command;
       return { ref, argv: ['sh', '-c', command], shown: command };
     },
-    needsTrust: true,
     failed,
     run: (run) => exec(services, run),
   });
