@@ -2,9 +2,9 @@
  * How soon the run view shows a run, and how smoothly its table scrolls: `npx tsx bench/webview.ts [episodes]` prints one line of JSON. The
  * page runs alone in Chromium, over a made-up run; what is measured is the page, from the moment the extension could answer it.
  */
-import type { CDPSession, Page } from 'playwright-core';
 import { RunViewBrowser } from '../test/webview/page.js';
 import { median } from './measure.js';
+import { scroll } from './scroll.js';
 
 export interface RunViewFigures {
   /** From the start of the page's loading (with the run at hand) to the first picture with rows in it, ms. */
@@ -25,37 +25,6 @@ const WATCH_FIRST_PAINT = `
     requestAnimationFrame(() => requestAnimationFrame(() => performance.mark('rows-painted')));
   }).observe(document, { childList: true, subtree: true, characterData: true, attributes: true });`;
 
-const WATCH_FRAMES = `
-  window.frames_ = { longest: 0, count: 0, last: performance.now(), on: true };
-  requestAnimationFrame(function frame(now) {
-    frames_.count++;
-    frames_.longest = Math.max(frames_.longest, now - frames_.last);
-    frames_.last = now;
-    if (frames_.on) requestAnimationFrame(frame);
-  });`;
-
-/** Seconds that the page's thread has worked. */
-async function threadTime(session: CDPSession): Promise<number> {
-  const { metrics } = await session.send('Performance.getMetrics');
-  return metrics.find(({ name }) => name === 'TaskDuration')!.value;
-}
-
-async function scroll(page: Page): Promise<Pick<RunViewFigures, 'longestFrameMs' | 'frameWorkMs'>> {
-  const session = await page.context().newCDPSession(page);
-  await session.send('Performance.enable', { timeDomain: 'threadTicks' });
-  const { x, y, width, height } = (await page.locator('.grid').boundingBox())!;
-  await page.mouse.move(x + width / 2, y + height / 2);
-  const before = await threadTime(session);
-  await page.evaluate(`${WATCH_FRAMES} frames_.last = performance.now();`);
-  for (let turn = 0; turn < 60; turn++) await page.mouse.wheel(0, turn % 2 ? 700 : 4000);
-  for (const share of [0.3, 0.9, 0.1, 0.6, 1]) {
-    await page.evaluate(`document.querySelector('.grid').scrollTop = ${share} * document.querySelector('.grid').scrollHeight`);
-    await page.waitForSelector('.grid-body .row:not(.loading)');
-  }
-  const { longest, count } = await page.evaluate<{ longest: number; count: number }>('frames_.on = false, frames_');
-  return { longestFrameMs: longest, frameWorkMs: ((await threadTime(session)) - before) * (1000 / count) };
-}
-
 /** Medians of a few rounds, each in a page of its own. */
 export async function measureRunView(episodes: number): Promise<RunViewFigures> {
   const browser = await RunViewBrowser.launch();
@@ -72,7 +41,7 @@ export async function measureRunView(episodes: number): Promise<RunViewFigures> 
         };
         look();
       })`);
-      const scrolling = await scroll(page);
+      const scrolling = await scroll(page, '.grid', '.grid-body .row:not(.loading)');
       await page.context().close();
       if (round > 0) rounds.push({ firstPaintMs, ...scrolling });
     }

@@ -1,6 +1,6 @@
 /** Traces that are open for looking: a few at once, each opened on first use and closed when others are wanted more. */
 import { stat } from 'node:fs/promises';
-import type { TraceOpened, TraceRef } from '../protocol/traceView.js';
+import type { TraceHead, TraceOpened, TraceRef } from '../protocol/traceView.js';
 import type { TraceReader } from '../trace/model.js';
 
 /** A reader holds an index of its file; so many are kept at once. */
@@ -38,11 +38,22 @@ export class Traces {
   }
 
   async opened(ref: TraceRef): Promise<TraceOpened> {
+    // One that is open may be of a file that has become another since.
+    await this.refresh(ref, false).catch(() => undefined);
     return this.use(ref, async (reader) => {
-      await reader.refresh();
       const [head, start] = await Promise.all([reader.head(), reader.start()]);
       return { head, start };
     });
+  }
+
+  /** Takes in what was appended. The head if anything was, or in any case. A trace that cannot be read any more is closed. */
+  async refresh(ref: TraceRef, always: boolean): Promise<TraceHead | null> {
+    try {
+      return await this.use(ref, async (reader) => ((await reader.refresh()) || always ? reader.head() : null));
+    } catch (error) {
+      await this.close(ref);
+      throw error;
+    }
   }
 
   /** Closes a trace that nobody looks at any more. */

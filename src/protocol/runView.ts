@@ -64,7 +64,7 @@ export interface RunViewRequests {
   groups: { params: GroupsQuery; result: Groups };
   episode: { params: { episode: number }; result: EpisodeDetail };
   /** Opens in an editor of VS Code. */
-  open: { params: { episode: number; what: 'stdout' | 'stderr' | 'verifier' | 'record' } | { episode: number; artifact: string }; result: null };
+  open: { params: { episode: number; what: 'stdout' | 'stderr' | 'verifier' | 'record' | 'trace' } | { episode: number; artifact: string }; result: null };
   action: { params: { action: 'rerun' | 'rerunFailed' | 'resume' | 'cancel' | 'export' | 'reveal' | 'openTemplate' }; result: null };
 }
 

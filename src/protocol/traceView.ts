@@ -46,8 +46,8 @@ export interface TraceViewTarget {
 export interface TraceViewRequests {
   /** Sent first, when the page is up. */
   ready: { params: { member?: number }; result: TraceOpened & { readonly show?: TraceViewTarget } };
-  /** Takes in what was appended; the head if anything was. */
-  refresh: { params: undefined; result: TraceHead | null };
+  /** Takes in what was appended; the head if anything was, or in any case. */
+  refresh: { params: { always: boolean }; result: TraceHead | null };
   summaries: { params: { from: number; to: number }; result: readonly StepSummary[] };
   step: { params: { step: number }; result: StepDetail };
   /** The step as it stands in the file; `bytes` is how long it is in all. */

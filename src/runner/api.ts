@@ -30,8 +30,8 @@ export interface RunOptions {
 /** Requests about traces: all of them only look. */
 export interface TraceRequests {
   'trace/open': { params: { trace: TraceRef }; result: TraceOpened };
-  /** Takes in what was appended; the head if anything was. */
-  'trace/refresh': { params: { trace: TraceRef }; result: TraceHead | null };
+  /** Takes in what was appended; the head if anything was, or in any case. A trace that cannot be read any more is closed: it may be opened again. */
+  'trace/refresh': { params: { trace: TraceRef; always: boolean }; result: TraceHead | null };
   'trace/summaries': { params: { trace: TraceRef; from: number; to: number }; result: readonly StepSummary[] };
   'trace/step': { params: { trace: TraceRef; step: number }; result: StepDetail };
   'trace/raw': { params: { trace: TraceRef; step: number; maxBytes?: number }; result: { text: string; bytes: number } };

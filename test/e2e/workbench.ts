@@ -44,6 +44,18 @@ export class Workbench {
     return new RunViewPage(this.page.frameLocator('iframe.webview.ready:visible').frameLocator('iframe#active-frame'));
   }
 
+  /** The page of the trace view that is in front. */
+  get traceView(): FrameLocator {
+    return this.page.frameLocator('iframe.webview.ready:visible').frameLocator('iframe#active-frame');
+  }
+
+  /** Opens a file of the folder by its name. */
+  async openFile(name: string): Promise<void> {
+    await this.page.keyboard.press('Control+P');
+    await this.page.getByPlaceholder(/search files by name/i).fill(name);
+    await this.page.getByRole('option', { name: new RegExp(escape(name)) }).first().click();
+  }
+
   /** Reloads the window as a person does: by its command, which lets it save its state first. */
   async reload(): Promise<void> {
     const loaded = this.page.waitForEvent('load');

@@ -356,7 +356,7 @@ export class TraceView extends PageElement {
   #problemNotice(problem: string) {
     return html`<div class="notice" role="alert">
       ${icon('error', 'tone-error')} <span>${l10n.t('Failed to read the trace: {0}', problem)}</span>
-      <button type="button" class="link" @click=${() => void (this.#model.head ? this.#model.refresh() : this.#model.open())}>${l10n.t('Retry')}</button>
+      <button type="button" class="link" @click=${() => void this.#model.open()}>${l10n.t('Retry')}</button>
     </div>`;
   }
 }

@@ -36,7 +36,7 @@ export class TraceHeader extends PageElement {
       </div>
       <div class="head-line outcome">
         <span class="end tone-${end.tone}" role="status">${icon(end.icon, head.live ? 'codicon-modifier-spin' : '')} <span>${end.text}</span></span>
-        ${head.reward === undefined ? nothing : html`<span class="reward figures">${l10n.t('reward')} <strong>${value(head.reward)}</strong></span>`}
+        ${head.reward === undefined || (head.live && head.reward === null) ? nothing : html`<span class="reward figures">${l10n.t('reward')} <strong>${value(head.reward)}</strong></span>`}
         ${head.components?.length
           ? html`<span class="reward-parts figures">${head.components.map(
               ({ name, value: part, weight, detail }) => html`<span title=${detail === undefined ? nothing : oneLine(detail, 400)}>${oneLine(name, 60)} <strong>${value(part)}</strong>${weight === undefined ? nothing : html` <span class="weight">\u00d7 ${format.edge(weight)}</span>`}</span>`,
@@ -58,6 +58,7 @@ export class TraceHeader extends PageElement {
       ...(tokens ? [l10n.t('{0} tokens in, {1} out', format.integer(tokens.prompt ?? 0), format.integer(tokens.completion ?? 0))] : []),
       ...(cost === undefined ? [] : [money(cost)]),
     ];
+    if (this.head.indexed !== undefined) facts.push(l10n.t('{0} read so far', format.percent(this.head.indexed, 1)));
     return name === 'native' ? facts : [...facts, version ? `${oneLine(name, 40)} ${oneLine(version, 40)}` : oneLine(name, 40)];
   }
 

@@ -31,6 +31,8 @@ export class TraceModel implements ReactiveController {
   #timer?: ReturnType<typeof setTimeout>;
   #opening = 0;
   #member?: number;
+  /** The trace that was open cannot be read any more. */
+  #lost = false;
 
   constructor(host: ReactiveControllerHost, client: TraceViewClient, listener: Listener) {
     this.#host = host;
@@ -49,7 +51,7 @@ export class TraceModel implements ReactiveController {
   }
 
   readonly #onVisibility = () => {
-    if (this.head && !document.hidden) void this.refresh();
+    if (!document.hidden) this.#schedule();
   };
 
   /** Opens the trace, or another one of the same file. */
@@ -58,11 +60,12 @@ export class TraceModel implements ReactiveController {
     const opening = ++this.#opening;
     clearTimeout(this.#timer);
     this.#steps.clear();
-    this.problem = undefined;
     try {
       const { head, start, show } = await this.#client.request('ready', { ...(member !== undefined && { member }) }, { timeoutMs: OPEN_TIMEOUT_MS });
       if (opening !== this.#opening) return;
       this.head = head;
+      this.problem = undefined;
+      this.#lost = false;
       this.#listener.onOpened(start, show);
     } catch (error) {
       if (opening !== this.#opening) return;
@@ -76,7 +79,7 @@ export class TraceModel implements ReactiveController {
     clearTimeout(this.#timer);
     if (document.hidden) return;
     // A trace that is not there yet may be one of an episode that has yet to begin.
-    this.#timer = setTimeout(() => void (this.head ? this.refresh() : this.open()), this.head?.live ? LIVE_MS : IDLE_MS);
+    this.#timer = setTimeout(() => void (this.head && !this.#lost ? this.refresh() : this.open()), (this.head?.live || this.head?.indexed !== undefined) && !this.#lost ? LIVE_MS : IDLE_MS);
   }
 
   /** Takes in what was appended. */
@@ -85,7 +88,8 @@ export class TraceModel implements ReactiveController {
     const opening = this.#opening;
     const before = this.head!;
     try {
-      const head = await this.#client.request('refresh', undefined);
+      // What has yet to be gone through changes the head without a change of the file.
+      const head = await this.#client.request('refresh', { always: before.indexed !== undefined });
       if (opening !== this.#opening) return;
       this.problem = undefined;
       if (head) {
@@ -98,6 +102,7 @@ export class TraceModel implements ReactiveController {
     } catch (error) {
       if (opening !== this.#opening) return;
       this.problem = message(error);
+      this.#lost = true;
     }
     this.#host.requestUpdate();
     this.#schedule();

@@ -5,7 +5,7 @@ import { isCount, isNothing, isOneOf, isPlain, isText, messageParser } from './p
 
 const SORT_KEYS: readonly SortKey[] = ['finish', 'episode', 'seed', 'sample', 'status', 'reward', 'advantage', 'steps', 'time', 'cause'];
 const GROUP_SORT_KEYS: readonly GroupSortKey[] = ['seed', 'mean', 'std', 'solved'];
-const OUTPUTS = ['stdout', 'stderr', 'verifier', 'record'] as const;
+const OUTPUTS = ['stdout', 'stderr', 'verifier', 'record', 'trace'] as const;
 const ACTIONS: readonly RunViewRequests['action']['params']['action'][] = ['rerun', 'rerunFailed', 'resume', 'cancel', 'export', 'reveal', 'openTemplate'];
 /** A page of rows is what fits on a screen, several times over. */
 const MOST_ROWS = 1000;

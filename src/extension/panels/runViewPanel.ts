@@ -6,7 +6,7 @@ import { oneLine } from '../format.js';
 import { Commands, type CommandId } from '../ids.js';
 import type { Runner } from '../runner.js';
 import { Throttle } from '../throttle.js';
-import type { RunRef } from '../views/node.js';
+import type { EpisodeRef, RunRef } from '../views/node.js';
 import { openArtifact } from './artifacts.js';
 import type { Documents } from './documents.js';
 import { runViewPage } from './html.js';
@@ -134,6 +134,7 @@ export class RunViewPanel extends Disposing {
         return runner.request('run/episode', { ...this.run, ...message.params });
       case 'open':
         if ('artifact' in message.params) await openArtifact(this.run, message.params.episode, message.params.artifact);
+        else if (message.params.what === 'trace') await vscode.commands.executeCommand(Commands.openTrace, { ...this.run, episode: message.params.episode } satisfies EpisodeRef);
         else await documents.openEpisode(this.run, message.params.episode, message.params.what);
         return null;
       case 'action':

@@ -79,7 +79,7 @@ export class TraceViewPanel extends Disposing {
         return { ...opened, ...(show && { show }) } satisfies TraceViewRequests['ready']['result'];
       }
       case 'refresh':
-        return runner.request('trace/refresh', { trace });
+        return runner.request('trace/refresh', { trace, ...params });
       case 'summaries':
         return runner.request('trace/summaries', { trace, ...params });
       case 'step':

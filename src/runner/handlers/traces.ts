@@ -10,7 +10,7 @@ const HITS_MS = 50;
 export function traceHandlers({ traces }: Services): HandlersOf<keyof TraceRequests> {
   return {
     'trace/open': ({ trace }) => traces.opened(trace),
-    'trace/refresh': ({ trace }) => traces.use(trace, async (reader) => ((await reader.refresh()) ? reader.head() : null)),
+    'trace/refresh': ({ trace, always }) => traces.refresh(trace, always),
     'trace/summaries': ({ trace, from, to }, { signal }) => traces.use(trace, (reader) => reader.summaries(from, to, signal)),
     'trace/step': ({ trace, step }, { signal }) => traces.use(trace, (reader) => reader.step(step, signal)),
     'trace/raw': ({ trace, step, maxBytes = MOST_RAW_BYTES }) => traces.use(trace, (reader) => reader.raw(step, maxBytes)),

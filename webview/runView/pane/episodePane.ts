@@ -73,6 +73,9 @@ export class EpisodePane extends PageElement {
         <h2 class="figures">${l10n.t('Episode {0}', this.episode)}</h2>
         <span class="pane-facts figures">${this.detail ? this.#facts(this.detail) : nothing}</span>
         <span class="pane-actions">
+          <button type="button" class="toolbar-button" aria-label=${l10n.t('Open Trace')} title=${l10n.t('Open what the episode did, step by step')} @click=${() => emit(this, 'episode-open', { episode: this.episode, what: 'trace' })}>
+            ${icon('list-tree')}
+          </button>
           <button type="button" class="toolbar-button" aria-label=${l10n.t('Open Record')} title=${l10n.t('Open the record of the episode as JSON')} @click=${() => emit(this, 'episode-open', { episode: this.episode, what: 'record' })}>
             ${icon('json')}
           </button>
