@@ -16,8 +16,8 @@ function events(): TraceEvent[] {
       (command, index): TraceEvent => ({
         type: 'step', at: AT + 100 * index, ms: 80, step: index + 1, reward: null, terminated: false, truncated: false,
         action: { kind: 'command', command, language: 'sh' },
-        observation: { kind: 'command', stdout: `\x1b[32moutput of ${command}\x1b[0m\n`, exitCode: index === 2 ? 1 : 0 },
-        ...(index === 2 && { error: 'exit 1' }),
+        observation: { kind: 'command', stdout: `\x1b[32moutput of ${command}\x1b[0m\n`, ...(index !== 2 && { exitCode: 0 }) },
+        ...(index === 2 && { error: 'timed out' }),
       }),
     ),
     { type: 'reward', at: AT + 600, ms: 20, reward: 0.25, components: [{ name: 'tests', weight: 1, value: 0.25 }] },

@@ -53,7 +53,7 @@ export function spokenStep(step: StepSummary): string {
   const parts = [l10n.t('Step {0}', oneLine(step.label, 40)), kindWord(step.kind).text, oneLine(step.title, 200)];
   if (step.pending) parts.push(l10n.t('going on'));
   if (step.error !== undefined) parts.push(l10n.t('failed: {0}', oneLine(step.error, 100)));
-  if (step.reward !== undefined) parts.push(step.reward === null ? l10n.t('no reward') : l10n.t('reward {0}', format.edge(step.reward)));
+  if (step.reward !== undefined && (step.reward !== null || step.kind === 'verifier')) parts.push(step.reward === null ? l10n.t('no reward') : l10n.t('reward {0}', format.edge(step.reward)));
   if (step.ms !== undefined) parts.push(format.duration(step.ms));
   return parts.filter(Boolean).join(', ');
 }

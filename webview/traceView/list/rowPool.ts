@@ -89,8 +89,10 @@ export class RowPool {
     write(texts.kind, step ? (step.pending ? `${kindWord(step.kind).text}, ${l10n.t('going on')}` : kindWord(step.kind).text) : '');
     write(texts.title, step ? oneLine(step.title, 200) : '\u2026');
     write(texts.error, step?.error === undefined ? '' : oneLine(step.error, 24));
-    write(texts.rewardWord, step?.reward === undefined ? '' : l10n.t('reward'));
-    write(texts.reward, step?.reward === undefined ? '' : step.reward === null ? format.NONE : format.edge(step.reward));
+    // A step without a reward of its own says nothing; where the episode's should be, a dash says that there is none.
+    const reward = step?.reward === undefined || (step.reward === null && step.kind !== 'verifier') ? '' : step.reward === null ? format.NONE : format.edge(step.reward);
+    write(texts.rewardWord, reward === '' ? '' : l10n.t('reward'));
+    write(texts.reward, reward);
     write(texts.time, step?.ms === undefined ? '' : format.duration(step.ms));
   }
 }

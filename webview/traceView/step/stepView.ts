@@ -94,7 +94,7 @@ export function stepFacts(step: StepDetail): TemplateResult {
   return html`<span>${kindWord(step.kind).text}</span>
     ${step.ms === undefined ? nothing : html`<span>${format.duration(step.ms)}</span>`}
     ${step.error === undefined ? nothing : html`<span class="tone-error">${icon('error')} ${oneLine(step.error, 200)}</span>`}
-    ${step.reward === undefined ? nothing : html`<span>${step.reward === null ? l10n.t('no reward') : l10n.t('reward {0}', format.edge(step.reward))}</span>`}
+    ${step.reward === undefined || (step.reward === null && step.kind !== 'verifier') ? nothing : html`<span>${step.reward === null ? l10n.t('no reward') : l10n.t('reward {0}', format.edge(step.reward))}</span>`}
     ${step.terminated ? html`<span>${l10n.t('terminated')}</span>` : nothing} ${step.truncated ? html`<span class="tone-warning">${l10n.t('truncated')}</span>` : nothing}
     ${step.tokens === undefined ? nothing : html`<span>${l10n.t('{0} in, {1} out', format.integer(step.tokens.prompt ?? 0), format.integer(step.tokens.completion ?? 0))}</span>`}
     ${step.cost === undefined ? nothing : html`<span>${money(step.cost)}</span>`}`;
