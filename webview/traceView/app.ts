@@ -65,6 +65,8 @@ export class TraceView extends PageElement {
     super();
     const on = <T>(type: string, listener: (detail: T) => void) => this.addEventListener(type, (event) => listener((event as CustomEvent<T>).detail));
     on<number>('go', (step) => this.#go(step));
+    // The neighbours are likely next.
+    on<number>('step-shown', (step) => [step + 1, step - 1].forEach((near) => near >= 0 && near < this.#total && void this.#model.step(near).catch(() => undefined)));
     on<number>('split', (split) => this.#set({ split }));
     on<number>('member', (member) => void this.#openMember(member));
     on<string>('find', (find) => this.#set({ find }));
@@ -145,8 +147,6 @@ export class TraceView extends PageElement {
     if (this.#total === 0) return;
     this.#following = target === this.#total - 1;
     if (target !== this.view.step) this.#set({ step: target });
-    // The neighbours are likely next.
-    for (const near of [target + 1, target - 1]) if (near >= 0 && near < this.#total) void this.#model.step(near).catch(() => undefined);
   }
 
   async #playOn(): Promise<boolean> {
@@ -281,7 +281,7 @@ export class TraceView extends PageElement {
 
   readonly #loader = {
     step: (index: number): Promise<StepDetail> => this.#model.step(index),
-    raw: (index: number, signal: AbortSignal) => this.#client.request('raw', { step: index }, { signal }),
+    raw: (index: number) => this.#client.request('raw', { step: index }),
     blob: (ref: BlobRef) => this.#blob(ref),
   };
 

@@ -22,9 +22,12 @@ export interface RawText {
 /** What the pane asks for. */
 export interface StepLoader {
   step(index: number): Promise<StepDetail>;
-  raw(index: number, signal: AbortSignal): Promise<RawText>;
+  raw(index: number): Promise<RawText>;
   blob(ref: BlobRef, signal?: AbortSignal): Promise<Uint8Array>;
 }
+
+/** Requests for steps at once. */
+const MOST_IN_FLIGHT = 2;
 
 /** One step. While the next one is on its way, the one before stays. */
 @customElement('rl-step-pane')
@@ -38,12 +41,20 @@ export class StepPane extends PageElement {
   /** Increases when the step must be asked for again. */
   @property({ attribute: false }) revision = 0;
   @state() private detail?: StepDetail;
-  @state() private rawText?: RawText & { readonly index: number };
+  @state() private rawText?: RawText;
   @state() private problem?: string;
   @query('.step-body') private readonly body?: HTMLElement;
   #palette!: AnsiPalette;
   #endThemeWatch?: () => void;
-  #request?: AbortController;
+  #inFlight = 0;
+  #asked = 0;
+  /** The turn of what is shown. */
+  #came = 0;
+  /** Something was asked for since that could not go out yet. */
+  #waiting = false;
+  /** Whether what comes next is another step, which is read from its top. */
+  #toTop = false;
+  #scrolledTo = '';
 
   override connectedCallback(): void {
     super.connectedCallback();
@@ -57,7 +68,6 @@ export class StepPane extends PageElement {
   override disconnectedCallback(): void {
     super.disconnectedCallback();
     this.#endThemeWatch?.();
-    this.#request?.abort();
   }
 
   /** The step that is shown, once it is there. */
@@ -69,26 +79,41 @@ export class StepPane extends PageElement {
     this.body?.focus();
   }
 
-  protected override willUpdate(changed: PropertyValues<this>): void {
-    if (changed.has('index') || changed.has('revision') || changed.has('raw')) void this.#load(changed.has('index'));
+  /** While a trace grows, a step that stays the same is not drawn again: what is selected in it stays selected. */
+  protected override shouldUpdate(changed: PropertyValues<this>): boolean {
+    if (changed.has('index') || changed.has('raw') || changed.has('revision')) this.#load(changed.has('index'));
+    return !this.shown || [...changed.keys()].some((key) => key !== 'revision' && key !== 'summary');
   }
 
-  async #load(other: boolean): Promise<void> {
-    this.#request?.abort();
-    const request = (this.#request = new AbortController());
+  /** Two steps are on their way at most: who runs through the trace sees what has come, and waits for nothing that was passed. */
+  #load(other: boolean): void {
+    this.#toTop ||= other;
+    if (this.#inFlight >= MOST_IN_FLIGHT) this.#waiting = true;
+    else void this.#fetch(++this.#asked);
+  }
+
+  async #fetch(turn: number): Promise<void> {
     const { index, raw } = this;
+    this.#inFlight++;
+    this.#waiting = false;
     try {
-      const [detail, rawText] = await Promise.all([this.loader.step(index), raw ? this.loader.raw(index, request.signal) : undefined]);
-      if (request.signal.aborted) return;
+      const [detail, rawText] = await Promise.all([this.loader.step(index), raw ? this.loader.raw(index) : undefined]);
+      if (turn < this.#came) return;
+      this.#came = turn;
       this.detail = detail;
-      this.rawText = rawText && { ...rawText, index };
+      this.rawText = rawText;
       this.problem = undefined;
-      if (other && this.body) this.body.scrollTop = 0;
-      emit(this, 'step-shown', detail);
+      if (this.#toTop && this.body) this.body.scrollTop = 0;
+      this.#toTop &&= index !== this.index;
+      if (index === this.index) emit(this, 'step-shown', index);
     } catch (error) {
-      if (request.signal.aborted) return;
+      if (index !== this.index) return;
+      this.#came = turn;
       this.detail = undefined;
       this.problem = message(error);
+    } finally {
+      this.#inFlight--;
+      if (this.#waiting) void this.#fetch(++this.#asked);
     }
   }
 
@@ -122,7 +147,6 @@ export class StepPane extends PageElement {
       }
     });
   }
-  #scrolledTo = '';
 
   override render() {
     const { detail, summary } = this;
@@ -141,7 +165,7 @@ export class StepPane extends PageElement {
     if (this.problem !== undefined) {
       return html`<div class="notice" role="alert">
         ${icon('error', 'tone-error')} <span>${l10n.t('Failed to read the step: {0}', this.problem)}</span>
-        <button type="button" class="link" @click=${() => void this.#load(false)}>${l10n.t('Retry')}</button>
+        <button type="button" class="link" @click=${() => this.#load(false)}>${l10n.t('Retry')}</button>
       </div>`;
     }
     const host = this.#host();
