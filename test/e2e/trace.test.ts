@@ -52,7 +52,7 @@ describe('a trace in VS Code', function () {
     await step('pytest -q');
     await page.keyboard.press('F11');
     await step('echo done');
-    await page.keyboard.press('Shift+F10');
+    await page.keyboard.press('Control+F10');
     await step('pytest -q');
     await page.keyboard.press('F10');
     await step('echo done');

@@ -43,6 +43,8 @@ export class StepPane extends PageElement {
   @state() private detail?: StepDetail;
   @state() private rawText?: RawText;
   @state() private problem?: string;
+  /** Increases when the same step is to be drawn again. */
+  @state() private drawing = 0;
   @query('.step-body') private readonly body?: HTMLElement;
   #palette!: AnsiPalette;
   #endThemeWatch?: () => void;
@@ -61,7 +63,7 @@ export class StepPane extends PageElement {
     this.#palette = new AnsiPalette(readTheme());
     this.#endThemeWatch = onThemeChange(() => {
       this.#palette = new AnsiPalette(readTheme());
-      this.requestUpdate();
+      this.drawing++;
     });
   }
 
@@ -210,7 +212,7 @@ export class StepPane extends PageElement {
       blob: (ref, signal) => this.loader.blob(ref, signal),
       openText: (place: Place) => emit(this, 'step-open', { place }),
       browse: (url) => emit(this, 'browse', url),
-      redraw: () => this.requestUpdate(),
+      redraw: () => this.drawing++,
     };
   }
 }
