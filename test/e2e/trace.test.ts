@@ -71,7 +71,7 @@ describe('a trace in VS Code', function () {
     await traceView.getByRole('listbox', { name: 'Steps' }).focus();
     await page.keyboard.press('o');
     await page.getByRole('tab', { name: /^raw\.json/ }).waitFor();
-    await page.keyboard.press('Control+F4');
+    await page.getByRole('tab', { name: 'by-hand.traj' }).click();
   });
 
   it('is there again, where the reader was, after the window was reloaded', async () => {
