@@ -1,4 +1,5 @@
 /** What recording costs: the run of hello episodes with its traces, against the same run whose trace writer does nothing. */
+import { mkdir } from 'node:fs/promises';
 import { Engine } from '../src/engine/engine.js';
 import { TraceWriter } from '../src/trace/writer.js';
 import { AT_ONCE, EPISODES, runHello } from './bubblewrap.js';
@@ -6,11 +7,14 @@ import { ms, sideBySide, type Figure } from './measure.js';
 
 const ROUNDS = 9;
 
-/** Runs `work` with a trace writer that takes everything and keeps nothing. */
+/** Runs `work` with a trace writer that takes everything and keeps nothing; the folder, which the episode's output needs as well, is made. */
 async function unrecorded<T>(work: () => Promise<T>): Promise<T> {
   const { prototype } = TraceWriter;
   const methods = Object.getOwnPropertyDescriptors(prototype);
-  Object.assign(prototype, { write: () => undefined, begin: () => undefined, finish: () => Promise.resolve() });
+  function finish(this: { readonly options: { readonly folder: string } }): Promise<unknown> {
+    return mkdir(this.options.folder, { recursive: true });
+  }
+  Object.assign(prototype, { write: () => undefined, begin: () => undefined, finish });
   try {
     return await work();
   } finally {
