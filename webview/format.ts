@@ -25,6 +25,11 @@ export function edge(value: number): string {
   return String(Number(value.toPrecision(4)));
 }
 
+/** A difference: with its sign, also where it is more. */
+export function signed(value: number | null, decimals = 3): string {
+  return value !== null && value > 0 ? `+${reward(value, decimals)}` : reward(value, decimals);
+}
+
 /** Decimals for a column of rewards: none if they are whole numbers as far as can be seen. */
 export function rewardDecimals(stats: { min: number | null; median: number | null; max: number | null }): number {
   return [stats.min, stats.median, stats.max].every((value) => value === null || Number.isInteger(value)) ? 0 : 4;

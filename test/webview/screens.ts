@@ -27,6 +27,14 @@ const groupByCause = async (page: Page) => {
   await page.locator('vscode-single-select .option').nth(1).click();
   await page.waitForSelector('.groups');
 };
+const groupBySeed = async (page: Page) => {
+  await page.locator('vscode-single-select').click();
+  await page.locator('vscode-single-select .option').nth(3).click();
+  await page.waitForSelector('.seed-body .sample');
+  await page.locator('.series-switch').click();
+  await page.locator('.seed-body .sample').nth(13).click();
+  await page.locator('.seed-body .sample').nth(13).hover();
+};
 const failed: NonNullable<OpenOptions['details']> = Object.fromEntries([6, 47].map((episode) => [episode, {}]));
 
 const SCENES: readonly Scene[] = [
@@ -45,6 +53,9 @@ const SCENES: readonly Scene[] = [
   { name: 'narrow-pane', total: 512, width: 300, height: 1000, act: openEpisode },
   { name: 'wide', total: 20_000, width: 2000, height: 1100, act: async (page) => openEpisode(page, 10) },
   { name: 'wide-light', theme: 'light', total: 20_000, width: 2000, height: 1100, run: { samples: 4, seeds: { first: 0, last: 4999 } } },
+  ...THEME_NAMES.map((theme) => ({ name: `seeds-${theme}`, theme, total: 512, width: 1200, height: 1000, run: { samples: 8, seeds: { first: 0, last: 63 } }, act: groupBySeed })),
+  { name: 'seeds-narrow', total: 512, width: 300, height: 1400, run: { samples: 8, seeds: { first: 0, last: 63 } }, act: groupBySeed },
+  { name: 'seeds-wide', total: 2000, width: 2000, height: 1100, run: { samples: 16, seeds: { first: 0, last: 124 } }, act: groupBySeed },
   { name: 'running', total: 512, finished: 214, run: { state: 'running', finishedAt: null } },
   { name: 'building', total: 512, finished: 0, run: { state: 'building', startedAt: null, finishedAt: null, snapshot: null }, until: '.chart-empty' },
   { name: 'nothing-yet', theme: 'light', total: 512, finished: 0, run: { state: 'running', finishedAt: null }, until: '.chart-empty' },

@@ -2,7 +2,7 @@ import * as l10n from '@vscode/l10n';
 import '@vscode-elements/elements/dist/vscode-progress-bar/index.js';
 import { html, nothing } from 'lit';
 import { customElement, query, state } from 'lit/decorators.js';
-import type { RunSnapshot, RunViewRequests, RunViewTarget } from '../../src/protocol/runView.js';
+import type { GroupsQuery, RunSnapshot, RunViewRequests, RunViewTarget } from '../../src/protocol/runView.js';
 import { PageElement, icon } from '../element.js';
 import * as format from '../format.js';
 import { pageClient } from '../pageClient.js';
@@ -20,6 +20,7 @@ import { ROW_HEIGHT } from './grid/rowPool.js';
 import { RowSource } from './grid/rowSource.js';
 import './groups.js';
 import './header.js';
+import './seedGroups.js';
 import type { EpisodePane } from './pane/episodePane.js';
 import './pane/episodePane.js';
 import { RunModel, type RunViewClient } from './runModel.js';
@@ -195,8 +196,10 @@ export class RunView extends PageElement {
       ${this.#notices(snapshot)}
       <rl-run-summary .snapshot=${snapshot} .filter=${filter}></rl-run-summary>
       <rl-run-charts .snapshot=${snapshot} .filter=${filter} .open=${charts}></rl-run-charts>
-      <rl-filter-bar .filter=${filter} .filterError=${this.#rows.filterError} .grouping=${grouping} .count=${this.#count(snapshot)}></rl-filter-bar>
-      <rl-run-groups .snapshot=${snapshot} .grouping=${grouping} .filter=${filter}></rl-run-groups>
+      <rl-filter-bar .filter=${filter} .filterError=${this.#rows.filterError} .grouping=${grouping} .samples=${snapshot.run.samples} .count=${this.#count(snapshot)}></rl-filter-bar>
+      ${grouping === 'seed' && snapshot.groups
+        ? html`<rl-seed-groups .snapshot=${snapshot} .filter=${filter} .load=${this.#loadGroups}></rl-seed-groups>`
+        : html`<rl-run-groups .snapshot=${snapshot} .grouping=${grouping} .filter=${filter}></rl-run-groups>`}
       ${this.#split(snapshot)}
     </main>`;
   }
@@ -221,6 +224,7 @@ export class RunView extends PageElement {
     </div>`;
   }
 
+  readonly #loadGroups = (query: GroupsQuery) => this.#client.request('groups', query);
   readonly #loadEpisode = (episode: number, signal: AbortSignal) => this.#client.request('episode', { episode }, { signal });
 
   protected override updated(): void {

@@ -13,6 +13,7 @@ function groupingName(grouping: Grouping): string {
     case 'none': return l10n.t('none');
     case 'cause': return l10n.t('cause');
     case 'status': return l10n.t('status');
+    case 'seed': return l10n.t('seed');
   }
 }
 
@@ -22,6 +23,8 @@ export class FilterBar extends PageElement {
   @property({ attribute: false }) filter = '';
   @property({ attribute: false }) filterError?: string;
   @property({ attribute: false }) grouping: Grouping = 'none';
+  /** Episodes for each seed. */
+  @property({ attribute: false }) samples = 1;
   /** How many episodes are in the table, in words. */
   @property({ attribute: false }) count = '';
   @state() private help = false;
@@ -60,7 +63,7 @@ export class FilterBar extends PageElement {
       <label class="grouping">
         <span>${l10n.t('Group by')}</span>
         <vscode-single-select .label=${l10n.t('Group by')} .value=${this.grouping} @change=${(event: Event) => emit(this, 'grouping', (event.target as HTMLInputElement).value as Grouping)}>
-          ${GROUPINGS.map((grouping) => html`<vscode-option value=${grouping} ?selected=${grouping === this.grouping}>${groupingName(grouping)}</vscode-option>`)}
+          ${GROUPINGS.filter((grouping) => grouping !== 'seed' || this.samples > 1).map((grouping) => html`<vscode-option value=${grouping} ?selected=${grouping === this.grouping}>${groupingName(grouping)}</vscode-option>`)}
         </vscode-single-select>
       </label>
       <span class="episode-count figures" role="status">${this.count}</span>

@@ -33,7 +33,7 @@ export class RunGroups extends PageElement {
   @property({ attribute: false }) filter = '';
 
   override render() {
-    if (this.grouping === 'none') return '';
+    if (this.grouping === 'none' || this.grouping === 'seed') return '';
     const groups = groupsOf(this.snapshot, this.grouping);
     if (groups.length === 0) return html`<p class="groups-empty">${this.grouping === 'cause' ? l10n.t('No failures.') : l10n.t('No episode has finished.')}</p>`;
     return html`<ul class="groups" aria-label=${this.grouping === 'cause' ? l10n.t('Failures by cause') : l10n.t('Episodes by status')}>

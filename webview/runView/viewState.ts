@@ -3,7 +3,7 @@ import { vscodeApi } from '../vscodeApi.js';
 
 export const TABS = ['output', 'reward', 'artifacts', 'timing'] as const;
 export type Tab = (typeof TABS)[number];
-export const GROUPINGS = ['none', 'cause', 'status'] as const;
+export const GROUPINGS = ['none', 'cause', 'status', 'seed'] as const;
 export type Grouping = (typeof GROUPINGS)[number];
 
 /** Where the reader is: what comes back after the page was hidden or the window reloaded. */
@@ -23,7 +23,7 @@ export interface ViewState {
 }
 
 const INITIAL: ViewState = { filter: '', sort: 'finish', descending: false, grouping: 'none', charts: true, tab: 'output', split: 0.55, scrollTop: 0 };
-const SORTS: readonly SortKey[] = ['finish', 'episode', 'seed', 'sample', 'status', 'reward', 'steps', 'time', 'cause'];
+const SORTS: readonly SortKey[] = ['finish', 'episode', 'seed', 'sample', 'status', 'reward', 'advantage', 'steps', 'time', 'cause'];
 
 /** What was kept, as far as it makes sense now. */
 export function restoreState(): ViewState {

@@ -6,6 +6,7 @@ import type { RewardSeries } from '../../../src/protocol/runView.js';
 import { css } from '../../colour.js';
 import * as format from '../../format.js';
 import { PlotElement } from '../../plot.js';
+import { seriesSwitch } from './seriesSwitch.js';
 
 /** Rewards in the order in which episodes finished, and their running mean. */
 @customElement('rl-reward-series')
@@ -32,7 +33,7 @@ export class RewardSeriesChart extends PlotElement {
     const last = format.reward(runningMean.findLast((value) => value !== null) ?? null);
     return html`
       <div class="chart-head">
-        <h2>${l10n.t('Reward by finish order')}</h2>
+        ${seriesSwitch(this, 'finish')}
         <span class="readout figures">${readout || html`<span class="legend-line" aria-hidden="true"></span> ${this.#thinned ? l10n.t('running mean, range') : l10n.t('running mean')}`}</span>
       </div>
       <div

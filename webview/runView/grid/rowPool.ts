@@ -1,4 +1,4 @@
-import type { EpisodeRecord } from '../../../src/protocol/runView.js';
+import type { EpisodeRow } from '../../../src/protocol/runView.js';
 import type { Column } from './columns.js';
 
 /** Height of a row, px: all the same, so that a position is a multiplication. */
@@ -8,7 +8,7 @@ interface Row {
   readonly element: HTMLElement;
   readonly cells: readonly { readonly cell: HTMLElement; readonly glyph?: HTMLElement; readonly text: Text }[];
   index: number;
-  record?: EpisodeRecord;
+  record?: EpisodeRow;
 }
 
 interface Marks {
@@ -31,7 +31,7 @@ export class RowPool {
   }
 
   /** Shows the rows at these positions. Returns the id of the row with the cursor, if it is among them. */
-  show(positions: readonly number[], record: (index: number) => EpisodeRecord | undefined, { selected, cursor }: Marks): string | undefined {
+  show(positions: readonly number[], record: (index: number) => EpisodeRow | undefined, { selected, cursor }: Marks): string | undefined {
     while (this.#rows.length < positions.length) this.#rows.push(this.#create(this.#rows.length));
     for (const row of this.#rows.splice(positions.length)) row.element.remove();
     let active: string | undefined;
@@ -66,7 +66,7 @@ export class RowPool {
     return { element, cells, index: -1 };
   }
 
-  #bind(row: Row, index: number, record: EpisodeRecord | undefined): void {
+  #bind(row: Row, index: number, record: EpisodeRow | undefined): void {
     if (row.index !== index) {
       row.index = index;
       row.element.dataset['index'] = String(index);

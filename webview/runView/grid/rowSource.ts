@@ -1,4 +1,4 @@
-import type { EpisodeRecord, Rows, RowsQuery } from '../../../src/protocol/runView.js';
+import type { EpisodeRow, Rows, RowsQuery } from '../../../src/protocol/runView.js';
 
 export type FetchRows = (query: RowsQuery, signal: AbortSignal) => Promise<Rows>;
 export type Order = Pick<RowsQuery, 'filter' | 'sort' | 'descending'>;
@@ -27,7 +27,7 @@ export class RowSource {
   order: Order;
   readonly #fetch: FetchRows;
   readonly #onChange: () => void;
-  readonly #pages = new Map<number, readonly EpisodeRecord[]>();
+  readonly #pages = new Map<number, readonly EpisodeRow[]>();
   readonly #pending = new Map<number, AbortController>();
   readonly #disposal = new AbortController();
   #renewal?: AbortController;
@@ -47,7 +47,7 @@ export class RowSource {
   }
 
   /** The row at a position, if it has been fetched. */
-  row(index: number): EpisodeRecord | undefined {
+  row(index: number): EpisodeRow | undefined {
     return this.#pages.get(Math.floor(index / PAGE))?.[index % PAGE];
   }
 
