@@ -49,6 +49,6 @@ export default tseslint.config(
   only('runner', ['engine', 'protocol', 'sandbox', 'store', 'template', 'trace']),
   only('cli', ['runner', 'engine', 'protocol', 'sandbox', 'store', 'template', 'trace']),
   only('extension', ['runner', 'protocol', 'template', 'store', 'sandbox', 'trace'], { vscode: true }),
-  { ...only('sandbox', [], { sdks: true }), files: ['src/sandbox/docker/**/*.ts'] },
+  { ...only('sandbox', [], { sdks: true }), files: ['src/sandbox/docker/**/*.ts', 'src/sandbox/podman/**/*.ts'] },
   room(['webview/**/*.ts'], ['^vscode$', '^node:', '^(\\.\\./)+src/(?!protocol/)'], 'webview may import only src/protocol; see ARCHITECTURE.md.'),
 );

@@ -40,17 +40,26 @@ async function orphanedGroups() {
   return orphaned.filter((name) => name !== undefined);
 }
 
-/** Containers of this project's sandboxes on an engine. */
-async function containers(dockerHost) {
-  if (!dockerHost) return [];
-  const { output } = await run('docker', ['--host', dockerHost, 'ps', '--all', '--filter', 'label=rl-sandboxes.id', '--format', '{{.Names}}'], { timeoutMs: 30_000 });
-  return output.split('\n').filter(Boolean);
+/** How the engines that a suite has in its environment are asked: program and first arguments. */
+const enginesOf = ({ DOCKER_HOST, CONTAINER_HOST } = {}) => [...(DOCKER_HOST ? [['docker', '--host', DOCKER_HOST]] : []), ...(CONTAINER_HOST ? [['podman', '--url', CONTAINER_HOST]] : [])];
+
+const call = ([program, ...first], ...args) => run(program, [...first, ...args], { timeoutMs: 30_000 });
+
+/** Containers of this project's sandboxes. */
+async function containers(engines) {
+  const listed = await Promise.all(
+    engines.map(async (engine) => {
+      const { output } = await call(engine, 'ps', '--all', '--filter', 'label=rl-sandboxes.id', '--format', '{{.Names}}');
+      return output.split('\n').filter(Boolean).map((name) => ({ engine, name }));
+    }),
+  );
+  return listed.flat();
 }
 
-const remove = async ({ pid, mount, container, dockerHost }) => {
+const remove = async ({ pid, mount, container, engine }) => {
   if (pid !== undefined) signal(pid);
   if (mount !== undefined) await run('umount', ['--lazy', mount], { timeoutMs: 30_000, allowFailure: true });
-  if (container !== undefined) await run('docker', ['--host', dockerHost, 'rm', '--force', container], { timeoutMs: 30_000, allowFailure: true });
+  if (container !== undefined) await call(engine, 'rm', '--force', container).catch(() => undefined);
 };
 
 function signal(pid) {
@@ -65,19 +74,20 @@ function signal(pid) {
  * Begins to watch over a scratch folder. The answer is what is left of the suite once it has had `patienceMs` to go, as lines for a
  * person; processes, mounts and containers among it are removed.
  * @param {string} scratch
- * @param {string} [dockerHost] the engine that the suite uses
+ * @param {{ DOCKER_HOST?: string, CONTAINER_HOST?: string }} [env] says which engines the suite uses
  * @returns {Promise<(patienceMs?: number) => Promise<string[]>>}
  */
-export async function watchLeftovers(scratch, dockerHost) {
+export async function watchLeftovers(scratch, env) {
   if (process.platform !== 'linux') return async () => [];
-  const [groupsBefore, containersBefore] = await Promise.all([orphanedGroups(), containers(dockerHost)]);
+  const engines = enginesOf(env);
+  const [groupsBefore, containersBefore] = await Promise.all([orphanedGroups(), containers(engines)]);
   const look = async () => {
-    const [running, mounted, groups, left] = await Promise.all([processesUsing(scratch), mounts(scratch), orphanedGroups(), containers(dockerHost)]);
+    const [running, mounted, groups, left] = await Promise.all([processesUsing(scratch), mounts(scratch), orphanedGroups(), containers(engines)]);
     return [
       ...running.map(({ pid, command }) => ({ what: `process ${pid}: ${command}`, pid })),
       ...mounted.map((path) => ({ what: `mount ${path}`, mount: path })),
       ...groups.filter((name) => !groupsBefore.includes(name)).map((name) => ({ what: `control group ${name}` })),
-      ...left.filter((name) => !containersBefore.includes(name)).map((name) => ({ what: `container ${name}`, container: name, dockerHost })),
+      ...left.filter(({ name }) => !containersBefore.some((other) => other.name === name)).map(({ engine, name }) => ({ what: `container ${name}`, container: name, engine })),
     ];
   };
   return async (patienceMs = 5_000) => {

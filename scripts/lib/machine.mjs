@@ -5,6 +5,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { ensureBrowser } from '../setup/browser.mjs';
 import { ensureBubblewrap } from '../setup/bubblewrap.mjs';
 import { ensureDocker } from '../setup/docker.mjs';
+import { ensurePodman } from '../setup/podman.mjs';
 import { ensureVsCode } from '../setup/vscode.mjs';
 import { run } from './command.mjs';
 import { findProgram } from './find.mjs';
@@ -16,12 +17,14 @@ export class Machine {
   env = {};
   #answers = new Map();
   #docker;
+  #podman;
 
   #setups = {
     root: async () => (isRoot() ? undefined : 'needs root'),
     bubblewrap: async () => ((await ensureBubblewrap()) ? undefined : process.platform === 'linux' ? 'bubblewrap is not installed' : 'bubblewrap is for Linux'),
     ordinaryUser: () => this.#checkOrdinaryUser(),
     docker: () => this.#startDocker(),
+    podman: () => this.#startPodman(),
     sandboxes: async () => {
       const reason = await this.need('bubblewrap');
       const other = reason && (await this.need('docker'));
@@ -42,8 +45,9 @@ export class Machine {
 
   /** Ends what was started, also what is just starting. */
   async close() {
-    await Promise.race([this.#answers.get('docker')?.catch(() => undefined), delay(15_000, undefined, { ref: false })]);
-    await this.#docker?.stop();
+    const starting = ['docker', 'podman'].map((name) => this.#answers.get(name)?.catch(() => undefined));
+    await Promise.race([Promise.all(starting), delay(15_000, undefined, { ref: false })]);
+    await Promise.all([this.#docker?.stop(), this.#podman?.stop()]);
   }
 
   /** Root lends its clone to `nobody`; anyone else is ordinary already. */
@@ -52,6 +56,12 @@ export class Machine {
     if (!(await findProgram('setpriv')) || !(await findProgram('unshare'))) return 'setpriv and unshare are not installed';
     const { code } = await run('setpriv', ['--reuid=65534', '--regid=65534', '--clear-groups', execPath, '--version'], { cwd: '/', allowFailure: true });
     return code === 0 ? undefined : `an ordinary user cannot run ${execPath}`;
+  }
+
+  async #startPodman() {
+    this.#podman = await ensurePodman();
+    Object.assign(this.env, this.#podman.env);
+    return this.#podman.missing;
   }
 
   async #startDocker() {

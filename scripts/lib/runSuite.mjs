@@ -77,7 +77,7 @@ export async function runSuite(suite, { scratch: parent, env, grep, onProgress }
     await chmod(parent, 0o755);
     for (const path of [...new Set(Object.values(folders)), resultsFile]) await chown(path, NOBODY, NOBODY);
   }
-  const leftovers = await watchLeftovers(scratch, env.DOCKER_HOST);
+  const leftovers = await watchLeftovers(scratch, env);
 
   const [command, ...args] = lowered ? asNobody(argvOf(suite, files, grep), scratch) : argvOf(suite, files, grep);
   const results = new Results(resultsFile);

@@ -34,11 +34,12 @@ export const SUITES = [
   { name: 'bubblewrap', needs: ['root', 'bubblewrap'], timeoutMs: minutes(8), files: integration('bubblewrap') },
   { name: 'bubblewrap-user', needs: ['bubblewrap', 'ordinaryUser'], timeoutMs: minutes(8), files: integration('bubblewrap'), user: 'ordinary' },
   { name: 'docker', needs: ['docker'], timeoutMs: minutes(10), files: integration('docker') },
+  { name: 'podman', needs: ['podman'], timeoutMs: minutes(10), files: integration('podman') },
   {
     name: 'integration',
     needs: ['sandboxes'],
     timeoutMs: minutes(10),
-    files: () => testFiles('integration', (name) => !/^(bubblewrap|docker)/.test(name)),
+    files: () => testFiles('integration', (name) => !/^(bubblewrap|docker|podman)/.test(name)),
   },
   { name: 'cli', needs: ['sandboxes'], timeoutMs: minutes(10), files: () => testFiles('cli') },
   { name: 'webview', needs: ['browser'], timeoutMs: minutes(5), files: () => testFiles('webview') },

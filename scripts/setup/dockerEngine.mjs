@@ -8,10 +8,10 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { run } from '../lib/command.mjs';
 
 /** Where an engine with that data folder has its socket: under /run, since a socket's path may have 107 bytes at most. */
-export function engineAt(dataRoot) {
+export function engineAt(dataRoot, name = 'docker') {
   const folder = `/run/rl-sandboxes-${createHash('sha256').update(dataRoot).digest('hex').slice(0, 8)}`;
-  const socket = join(folder, 'docker.sock');
-  return { dataRoot, run: folder, socket, host: `unix://${socket}`, pidFile: join(folder, 'docker.pid'), log: join(dataRoot, 'dockerd.log') };
+  const socket = join(folder, `${name}.sock`);
+  return { dataRoot, run: folder, socket, host: `unix://${socket}`, pidFile: join(folder, `${name}.pid`), log: join(dataRoot, `${name}.log`) };
 }
 
 /** Whether something accepts connections there. */
@@ -35,24 +35,29 @@ export function answers(socket, timeoutMs = 2000) {
  */
 export async function startEngine(dataRoot, { args = [], apart = false, timeoutMs = 60_000 } = {}) {
   const engine = engineAt(dataRoot);
+  const dockerd = ['dockerd', '--data-root', dataRoot, '--exec-root', join(engine.run, 'exec'), '--pidfile', engine.pidFile, '--host', engine.host, '--experimental', ...args];
+  return launch(engine, apart ? ['unshare', '--net', '--mount', ...dockerd] : dockerd, { timeoutMs });
+}
+
+/** Starts the program of an engine, which has its run folder on the command line, unless it answers already. */
+export async function launch(engine, [program, ...args], { env = process.env, timeoutMs = 60_000, prepare = async () => {} } = {}) {
   const stop = () => stopEngine(engine);
   if (await answers(engine.socket)) return { ...engine, stop };
   // What an engine that was killed left running would hold its containers' mounts.
   await stopEngine(engine);
-  await mkdir(dataRoot, { recursive: true });
+  await mkdir(engine.dataRoot, { recursive: true });
   await mkdir(engine.run, { recursive: true, mode: 0o700 });
+  await prepare();
   const log = await open(engine.log, 'w');
-  const dockerd = ['dockerd', '--data-root', dataRoot, '--exec-root', join(engine.run, 'exec'), '--pidfile', engine.pidFile, '--host', engine.host, '--experimental', ...args];
-  const [program, ...rest] = apart ? ['unshare', '--net', '--mount', ...dockerd] : dockerd;
-  const child = spawn(program, rest, { detached: true, stdio: ['ignore', log.fd, log.fd] });
+  const child = spawn(program, args, { detached: true, env, stdio: ['ignore', log.fd, log.fd] });
   let failure;
   child.on('error', (error) => (failure = error.message));
-  child.on('exit', (code, signal) => (failure = `dockerd ended with ${signal ?? `exit code ${code}`}`));
+  child.on('exit', (code, signal) => (failure = `${program} ended with ${signal ?? `exit code ${code}`}`));
   child.unref();
   await log.close();
   const deadline = Date.now() + timeoutMs;
   while (!(await answers(engine.socket))) {
-    if (!failure && Date.now() > deadline) failure = `dockerd did not answer within ${timeoutMs / 1000} s`;
+    if (!failure && Date.now() > deadline) failure = `${program} did not answer within ${timeoutMs / 1000} s`;
     if (failure) {
       const tail = (await readFile(engine.log, 'utf8').catch(() => '')).trim().split('\n').slice(-15).join('\n');
       await stopEngine(engine);

@@ -1,6 +1,7 @@
 /** All providers, best first: one line each. A provider's code, and its SDK with it, is loaded when it is first opened. */
 import { bubblewrapCapabilities } from './bubblewrap/capabilities.js';
 import { dockerCapabilities } from './docker/capabilities.js';
+import { podmanCapabilities } from './podman/capabilities.js';
 import { ProviderUnavailable } from './errors.js';
 import type { Capabilities, Provider, ProviderContext } from './provider.js';
 
@@ -14,6 +15,7 @@ export interface ProviderEntry {
 export const PROVIDERS: readonly ProviderEntry[] = [
   { id: 'bubblewrap', title: 'bubblewrap', capabilities: bubblewrapCapabilities, load: () => import('./bubblewrap/index.js') },
   { id: 'docker', title: 'Docker', capabilities: dockerCapabilities, load: () => import('./docker/index.js') },
+  { id: 'podman', title: 'Podman', capabilities: podmanCapabilities, load: () => import('./podman/index.js') },
 ];
 
 /** @throws ProviderUnavailable if there is no provider of that name. Whether it answers is what `check()` says. */

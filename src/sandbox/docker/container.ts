@@ -93,8 +93,10 @@ export async function startContainer(engine: Engine, options: Docker.ContainerCr
   let gate: Gate | undefined;
   try {
     return await engine.call('Starting a sandbox', operation, CREATE_TIMEOUT_MS, async (docker, signal) => {
+      const { endpoint } = await engine.connect();
+      const adapted = await engine.kind.adapt(options, endpoint);
       // Not bound to the signal: a request that is cut may have been heard, and would make its container after the clean-up.
-      creation = docker.createContainer(options);
+      creation = docker.createContainer(adapted);
       const container = await creation;
       signal.throwIfAborted();
       gate = await Gate.attach(container, signal);

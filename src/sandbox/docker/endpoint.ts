@@ -47,7 +47,7 @@ export async function findEndpoints(around: Surroundings = surroundings()): Prom
   return defaults(around);
 }
 
-async function defaults({ env, home, platform }: Surroundings): Promise<Endpoint[]> {
+function defaults({ env, home, platform }: Surroundings): Promise<Endpoint[]> {
   const known: [url: string, why: string][] =
     platform === 'win32'
       ? [[WINDOWS_PIPE, 'default pipe']]
@@ -59,10 +59,14 @@ async function defaults({ env, home, platform }: Surroundings): Promise<Endpoint
           ...(env.XDG_RUNTIME_DIR ? [[`unix://${env.XDG_RUNTIME_DIR}/podman/podman.sock`, 'Podman socket'] as [string, string]] : []),
           ['unix:///run/podman/podman.sock', 'Podman socket'],
         ];
+  return existing(known, platform);
+}
+
+/** Those of the addresses that are there; the first, if none is: it says best what is missing. */
+export async function existing(known: readonly (readonly [url: string, why: string])[], platform: NodeJS.Platform): Promise<Endpoint[]> {
   const endpoints = known.map(([url, why]) => ({ url, why, transport: parseHost(url, why) }));
   const there = await Promise.all(endpoints.map(async ({ transport }) => transport.kind !== 'socket' || platform === 'win32' || (await exists(transport.path))));
   const found = endpoints.filter((_, index) => there[index]);
-  // With none of them there, the first says best what is missing.
   return found.length ? found : endpoints.slice(0, 1);
 }
 

@@ -6,9 +6,10 @@ import { inspect } from 'node:util';
 import type { OperationOptions } from '../provider.js';
 import { within } from '../deadline.js';
 import { DialStdioAgent } from './dialStdio.js';
-import { findEndpoints, surroundings, type Endpoint, type Surroundings } from './endpoint.js';
+import { surroundings, type Endpoint, type Surroundings } from './endpoint.js';
 import { ProviderUnavailable } from '../errors.js';
 import { translate } from './failures.js';
+import { DOCKER, type EngineKind } from './kind.js';
 
 const PING_TIMEOUT_MS = 5000;
 
@@ -21,7 +22,10 @@ export interface Connected {
 export class Engine {
   private connection: Promise<Connected> | undefined;
 
-  constructor(readonly around: Surroundings = surroundings()) {}
+  constructor(
+    readonly around: Surroundings = surroundings(),
+    readonly kind: EngineKind = DOCKER,
+  ) {}
 
   /** The first candidate that answers, or the first one if none does: the calls that follow say why it does not. */
   connect(): Promise<Connected> {
@@ -48,7 +52,7 @@ export class Engine {
       });
     } catch (error) {
       options?.signal?.throwIfAborted();
-      const translated = translate(error, doing, connected?.endpoint);
+      const translated = translate(error, doing, connected?.endpoint, this.kind);
       if (translated instanceof ProviderUnavailable) this.forget(connection);
       throw translated;
     }
@@ -66,7 +70,7 @@ export class Engine {
   }
 
   private async search(): Promise<Connected> {
-    const candidates = await findEndpoints(this.around);
+    const candidates = await this.kind.findEndpoints(this.around);
     const connections = candidates.map((candidate) => open(candidate, this.around.env));
     let chosen = connections[0]!;
     if (connections.length > 1) {
@@ -83,7 +87,7 @@ export class Engine {
 }
 
 const answers = (docker: Docker): Promise<boolean> =>
-  within('Asking a Docker engine', undefined, PING_TIMEOUT_MS, () => docker.ping()).then(
+  within('Asking a container engine', undefined, PING_TIMEOUT_MS, () => docker.ping()).then(
     () => true,
     () => false,
   );

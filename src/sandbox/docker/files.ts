@@ -112,7 +112,7 @@ export class DockerFiles implements SandboxFiles {
       let at = posix.normalize(path).replace(/(.)\/$/, '$1');
       let last: PathStat | undefined;
       for (let links = 0; links <= MAX_LINKS; links++) {
-        const found = await lookAt(this.container, at, signal);
+        const found = await this.lookAt(at, signal);
         if (found === undefined) break;
         last = found;
         if (!has(found, GO_MODE.symlink)) break;
@@ -150,7 +150,7 @@ export class DockerFiles implements SandboxFiles {
     const folder = posix.normalize(directory);
     try {
       await this.call(`Uploading to ${directory}`, options, TRANSFER_TIMEOUT_MS, async (signal) => {
-        if ((await lookAt(this.container, folder, signal)) === undefined) await this.unpack(tarOfFolder(folder.slice(1)), '/', signal);
+        if ((await this.lookAt(folder, signal)) === undefined) await this.unpack(tarOfFolder(folder.slice(1)), '/', signal);
         await this.unpack(tar, folder, signal);
       });
     } finally {
@@ -197,12 +197,21 @@ export class DockerFiles implements SandboxFiles {
   /** The archive of one path, a link not followed; undefined if it is not there. */
   private async archive(path: string, signal: AbortSignal): Promise<{ stat: PathStat; tar: Readable } | undefined> {
     try {
-      const tar = (await this.container.getArchive({ path, abortSignal: signal })) as Readable & { headers: Record<string, string> };
+      const tar = (await this.container.getArchive({ path: this.exactly(path), abortSignal: signal })) as Readable & { headers: Record<string, string> };
       return { tar, stat: statOf(tar.headers) };
     } catch (error) {
       if (isMissing(error)) return undefined;
       throw error;
     }
+  }
+
+  private lookAt(path: string, signal: AbortSignal): Promise<PathStat | undefined> {
+    return lookAt(this.container, this.exactly(path), signal);
+  }
+
+  /** A path as the archives of this engine take it. */
+  private exactly(path: string): string {
+    return this.engine.kind.looseArchives ? literally(path) : path;
   }
 
   private async unpack(tar: Readable, path: string, signal: AbortSignal): Promise<void> {
@@ -248,6 +257,11 @@ export class DockerFiles implements SandboxFiles {
   private async sendOne(path: string, parent: string, to: Pack, signal: AbortSignal, wanted: (path: string) => boolean): Promise<string[]> {
     const found = await this.archive(path, signal);
     if (found === undefined) return [];
+    if (this.engine.kind.looseArchives && has(found.stat, GO_MODE.symlink)) {
+      found.tar.destroy();
+      to.entry({ name: path.slice(1), type: 'symlink', linkname: (await this.run(['readlink', '-n', '--', path])).toString() });
+      return [];
+    }
     const prefix = parent === '/' ? '' : parent;
     // The archive's names begin with the last name of its path; for the root they begin with nothing.
     const nameOf = (entry: string): string => posix.normalize(path === '/' ? `/${entry}` : `${prefix}/${entry}`).replace(/(.)\/$/, '$1');
@@ -269,8 +283,11 @@ async function lookAt(container: Docker.Container, path: string, signal: AbortSi
   }
 }
 
-export async function isFolder(container: Docker.Container, path: string, signal: AbortSignal): Promise<boolean> {
-  const found = await lookAt(container, path, signal);
+/** A pattern that matches this path only. */
+const literally = (path: string): string => path.replace(/[*?[]/g, '[$&]').replaceAll('\\', '[\\\\]');
+
+export async function isFolder(container: Docker.Container, path: string, loose: boolean, signal: AbortSignal): Promise<boolean> {
+  const found = await lookAt(container, loose ? literally(path) : path, signal);
   return found !== undefined && has(found, GO_MODE.directory);
 }
 

@@ -29,8 +29,7 @@ export class Gate {
 
   /** Attaches to a container: before its start, or while it waits for its first command. */
   static async attach(container: Docker.Container, signal: AbortSignal): Promise<Gate> {
-    const socket = await container.attach({ stream: true, stdin: true, stdout: true, stderr: true, hijack: true, abortSignal: signal });
-    return new Gate(container, socket as Duplex);
+    return new Gate(container, await attachTo(container, signal));
   }
 
   /** Settles when the container has ended or the connection to it has. */
@@ -107,4 +106,13 @@ class Acknowledgement implements FrameConsumer {
     if (this.scanner.found !== undefined) this.seen();
     return true;
   }
+}
+
+/** The client's own call sends its options as a body too, which Podman takes for the beginning of the input. */
+function attachTo(container: Docker.Container, signal: AbortSignal): Promise<Duplex> {
+  const modem = container.modem as { dial(request: object, done: (error: Error | null, socket: Duplex) => void): void };
+  const options = { stream: true, stdin: true, stdout: true, stderr: true };
+  const path = `/containers/${container.id}/attach?`;
+  const request = { path, options, method: 'POST', isStream: true, hijack: true, file: Buffer.alloc(0), abortSignal: signal, statusCodes: { 200: true, 404: 'no such container', 500: 'server error' } };
+  return new Promise((resolve, reject) => modem.dial(request, (error, socket) => (error ? reject(error) : resolve(socket))));
 }

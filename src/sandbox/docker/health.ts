@@ -8,6 +8,7 @@ import { WrongContext } from './contexts.js';
 import { within } from '../deadline.js';
 import type { Endpoint } from './endpoint.js';
 import type { Connected, Engine } from './engine.js';
+import type { EngineKind } from './kind.js';
 import { reasonOf, unreachable } from './failures.js';
 
 const CHECK_TIMEOUT_MS = 5000;
@@ -33,7 +34,7 @@ interface Info {
 export async function checkEngine(engine: Engine, options?: OperationOptions): Promise<Health> {
   let connected: Connected | undefined;
   try {
-    return await within('Asking the Docker engine', { signal: options?.signal, timeoutMs: Math.min(options?.timeoutMs ?? CHECK_TIMEOUT_MS, CHECK_TIMEOUT_MS) }, CHECK_TIMEOUT_MS, async (signal) => {
+    return await within(`Asking the ${engine.kind.noun}`, { signal: options?.signal, timeoutMs: Math.min(options?.timeoutMs ?? CHECK_TIMEOUT_MS, CHECK_TIMEOUT_MS) }, CHECK_TIMEOUT_MS, async (signal) => {
       connected = await engine.connect();
       const { docker, endpoint } = connected;
       // The client's types know no signal here; the deadline holds all the same.
@@ -44,27 +45,26 @@ export async function checkEngine(engine: Engine, options?: OperationOptions): P
   } catch (error) {
     options?.signal?.throwIfAborted();
     engine.forget();
-    return failure(error as Error, connected?.endpoint);
+    return failure(error as Error, connected?.endpoint, engine.kind);
   }
 }
 
-async function failure(error: Error, endpoint: Endpoint | undefined): Promise<Health> {
+async function failure(error: Error, endpoint: Endpoint | undefined, kind: EngineKind): Promise<Health> {
   if (error instanceof OperationTimeout) {
-    return { ok: false, code: 'error', summary: `the Docker engine at ${endpoint?.url ?? 'its socket'} (${endpoint?.why ?? 'not found yet'}) did not answer within ${error.timeoutMs / 1000} s`, hint: 'it may be starting or overloaded: try again, or restart it' };
+    return { ok: false, code: 'error', summary: `the ${kind.noun} at ${endpoint?.url ?? 'its socket'} (${endpoint?.why ?? 'not found yet'}) did not answer within ${error.timeoutMs / 1000} s`, hint: 'it may be starting or overloaded: try again, or restart it' };
   }
-  if ('statusCode' in error) return { ok: false, code: 'error', summary: `the Docker engine at ${endpoint?.url} answered: ${reasonOf(error)}`, hint: 'look into the log of the Docker engine' };
-  const { summary, hint, code } = unreachable(error, endpoint);
-  const implicit = endpoint !== undefined && !/^(DOCKER_HOST|context)/.test(endpoint.why);
-  if (code === 'not-running' && implicit && !(error instanceof WrongContext) && !(await isInstalled())) {
-    return { ok: false, code: 'not-installed', summary: 'Docker is not installed', hint: process.platform === 'linux' ? 'install it (Debian, Ubuntu: `sudo apt-get install docker.io`), or see https://docs.docker.com/engine/install/' : 'install Docker Desktop, see https://docs.docker.com/get-docker/' };
+  if ('statusCode' in error) return { ok: false, code: 'error', summary: `the ${kind.noun} at ${endpoint?.url} answered: ${reasonOf(error)}`, hint: `look into the log of the ${kind.noun}` };
+  const { summary, hint, code } = unreachable(error, endpoint, kind);
+  const implicit = endpoint !== undefined && !kind.chosen.test(endpoint.why);
+  if (code === 'not-running' && implicit && !(error instanceof WrongContext) && !(await isInstalled(kind.programs))) {
+    return { ok: false, code: 'not-installed', summary: `${kind.title} is not installed`, hint: kind.advice.install };
   }
   return { ok: false, code, summary, hint };
 }
 
 /** Whether a client or an engine is on PATH. */
-async function isInstalled(): Promise<boolean> {
+async function isInstalled(names: readonly string[]): Promise<boolean> {
   const folders = [...(process.env.PATH ?? '').split(delimiter), '/usr/sbin', '/usr/local/bin'].filter(Boolean);
-  const names = process.platform === 'win32' ? ['docker.exe'] : ['docker', 'dockerd', 'podman'];
   const found = await Promise.all(folders.flatMap((folder) => names.map((name) => access(join(folder, name), constants.X_OK).then(() => true, () => false))));
   return found.includes(true);
 }

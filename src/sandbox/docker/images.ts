@@ -62,7 +62,7 @@ async function pull(docker: Docker, around: Surroundings, reference: string, opt
 function fail(reference: string, answer: string, cause?: unknown): never {
   if (/no space left on device/i.test(answer)) throw new LimitExceeded(`there is no disk space for the image ${reference} (${answer})`, { cause });
   const advice = /no such host|dial tcp|connection refused|i\/o timeout|TLS handshake|network is unreachable|request canceled|EOF$/i.test(answer)
-    ? `the image ${reference} is not on the Docker engine, and its registry cannot be reached: ${answer}`
+    ? `the image ${reference} is not on the engine, and its registry cannot be reached: ${answer}`
     : /denied|unauthorized|authentication required|no basic auth/i.test(answer)
       ? `the image ${reference} does not exist, or needs \`docker login\`: ${answer}`
       : /manifest unknown|not found|does not exist/i.test(answer)

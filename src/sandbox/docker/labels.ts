@@ -24,7 +24,7 @@ export function snapshotLabels(labels: SandboxLabels, baseLayers: number): Recor
 }
 
 /** What the engine lists; undefined if it is not a sandbox of this project, such as one that a person started from a snapshot by hand. */
-export function sandboxInfo(container: { Names: readonly string[]; Labels: Readonly<Record<string, string>>; State: string; Created: number }): SandboxInfo | undefined {
+export function sandboxInfo(container: { Names: readonly string[]; Labels: Readonly<Record<string, string>>; State: string; Created: number }, provider = 'docker'): SandboxInfo | undefined {
   const get = (name: string): string | undefined => container.Labels[PREFIX + name] || undefined;
   const id = get('id');
   const owner = get('owner');
@@ -32,7 +32,7 @@ export function sandboxInfo(container: { Names: readonly string[]; Labels: Reado
   const episode = get('episode');
   return {
     id,
-    provider: 'docker',
+    provider,
     labels: { owner, run: get('run'), episode: episode === undefined ? undefined : Number(episode), template: get('template'), digest: get('digest'), snapshot: get('restored-from'), expires: Number(get('expires') ?? 0) },
     createdAt: Number(get('created') ?? container.Created * 1000),
     state: stateOf(container.State),

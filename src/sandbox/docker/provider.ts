@@ -2,8 +2,7 @@
 import type { Readable } from 'node:stream';
 import { bound } from '../deadline.js';
 import { BuildFailed, SandboxError, Unsupported } from '../errors.js';
-import type { BaseImage, BuildOptions, Health, OperationOptions, Provider, ProviderContext, ProviderSnapshot, Sandbox, SandboxInfo, SandboxSpec, SnapshotKind, SnapshotSizes } from '../provider.js';
-import { dockerCapabilities } from './capabilities.js';
+import type { BaseImage, BuildOptions, Capabilities, Health, OperationOptions, Provider, ProviderContext, ProviderSnapshot, Sandbox, SandboxInfo, SandboxSpec, SnapshotKind, SnapshotSizes } from '../provider.js';
 import { containerOptions, newId, removeContainer, startContainer, type HostTraits, type ImageTraits, type Purpose } from './container.js';
 import { Engine } from './engine.js';
 import { reasonOf, statusOf } from './failures.js';
@@ -20,17 +19,19 @@ const GPU_TIMEOUT_MS = 60_000;
 const TRANSFER_TIMEOUT_MS = 1_800_000;
 
 export class DockerProvider implements Provider {
-  readonly id = 'docker';
-  readonly title = 'Docker';
-  readonly capabilities = dockerCapabilities;
+  readonly id: string;
+  readonly title: string;
+  readonly capabilities: Capabilities;
   private readonly hosts = new Map<string, Promise<HostTraits>>();
   /** By image id, which always means the same content. */
   private readonly images = new Map<string, Promise<ImageTraits>>();
 
   constructor(
-    private readonly context: ProviderContext,
-    private readonly engine = new Engine(),
-  ) {}
+    protected readonly context: ProviderContext,
+    protected readonly engine = new Engine(),
+  ) {
+    ({ id: this.id, title: this.title, capabilities: this.capabilities } = engine.kind);
+  }
 
   check(options?: OperationOptions): Promise<Health> {
     return checkEngine(this.engine, options);
@@ -52,7 +53,7 @@ export class DockerProvider implements Provider {
   list(options?: OperationOptions): Promise<SandboxInfo[]> {
     return this.engine.call('Listing sandboxes', options, QUERY_TIMEOUT_MS, async (docker, signal) => {
       const containers = await docker.listContainers({ all: true, filters: { label: [ID_LABEL] }, abortSignal: signal });
-      return containers.flatMap((container) => sandboxInfo(container) ?? []);
+      return containers.flatMap((container) => sandboxInfo(container, this.id) ?? []);
     });
   }
 
@@ -82,7 +83,7 @@ export class DockerProvider implements Provider {
   }
 
   importSnapshot(data: Readable, kind: SnapshotKind, options?: OperationOptions): Promise<ProviderSnapshot> {
-    if (kind === 'memory') return Promise.reject(new Unsupported('this Docker provider has no memory snapshots'));
+    if (kind === 'memory') return Promise.reject(new Unsupported(`${this.title} has no memory snapshots`));
     return this.engine.call('Importing the snapshot', options, TRANSFER_TIMEOUT_MS, (docker, signal) => loadSnapshot(this.engine, docker, data, signal)).finally(() => void data.destroy());
   }
 
@@ -112,9 +113,9 @@ export class DockerProvider implements Provider {
       const cause = error instanceof SandboxError ? error.cause : undefined;
       if (statusOf(cause) === undefined) throw error;
       const reason = reasonOf(cause);
-      if (/no such image/i.test(reason)) throw new BuildFailed(`the image ${image} is no longer on the Docker engine`, '', { cause });
+      if (/no such image/i.test(reason)) throw new BuildFailed(`the image ${image} is no longer on the ${this.engine.kind.noun}`, '', { cause });
       if (/"\/bin\/sh".*(no such file|not found|permission denied)/i.test(reason)) throw new BuildFailed(`the image ${image} has no /bin/sh, which a sandbox needs`, '', { cause });
-      if (/invalid mount|storage-opt/i.test(reason)) throw new Unsupported(`this Docker engine cannot limit the disk: ${reason}`, { cause });
+      if (/invalid mount|storage-opt/i.test(reason)) throw new Unsupported(`this ${this.engine.kind.noun} cannot limit the disk: ${reason}`, { cause });
       throw error;
     }
   }
@@ -132,7 +133,7 @@ export class DockerProvider implements Provider {
   /** Asked once, since it does not change while an engine runs. */
   private hostTraits(options: OperationOptions | undefined): Promise<HostTraits> {
     return once(this.hosts, '', options, () =>
-      this.engine.call('Asking the Docker engine', undefined, QUERY_TIMEOUT_MS, async (docker) => {
+      this.engine.call(`Asking the ${this.engine.kind.noun}`, undefined, QUERY_TIMEOUT_MS, async (docker) => {
         const info = (await docker.info()) as { NCPU?: number; Driver?: string };
         return { cpus: info.NCPU ?? Infinity, diskQuota: hasDiskQuota(info) };
       }),

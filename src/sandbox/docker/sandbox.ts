@@ -57,7 +57,7 @@ export class DockerSandbox implements Sandbox {
   }
 
   changes(options?: OperationOptions): Promise<FileChange[]> {
-    return this.engine.call('Looking for what has changed', options, CHANGES_TIMEOUT_MS, (_, signal) => changesOf(this.container, signal));
+    return this.engine.call('Looking for what has changed', options, CHANGES_TIMEOUT_MS, (_, signal) => changesOf(this.container, this.engine.kind.looseArchives, signal));
   }
 
   ports(options?: OperationOptions): Promise<ListeningPort[]> {
@@ -75,7 +75,7 @@ export class DockerSandbox implements Sandbox {
   }
 
   snapshot(kind: SnapshotKind, options?: OperationOptions): Promise<ProviderSnapshot> {
-    if (kind === 'memory') return Promise.reject(new Unsupported('this Docker provider cannot snapshot memory; take a filesystem snapshot, or use a provider that can'));
+    if (kind === 'memory') return Promise.reject(new Unsupported(`${this.engine.kind.title} cannot snapshot memory; take a filesystem snapshot, or use a provider that can`));
     return commit(this.engine, containerName(this.id), this.info.labels, options);
   }
 

@@ -20,9 +20,10 @@ export function commit(engine: Engine, name: string, labels: SandboxLabels, opti
     const [repo, tag] = snapshotName(labels);
     const query = { container: name, repo, tag, pause: true, changes: restored(base).join('\n') };
     const { Id } = (await container.commit({ _query: query, _body: { Labels: snapshotLabels(labels, baseLayers), StopSignal: 'SIGTERM' }, abortSignal: signal } as object)) as unknown as { Id: string };
+    const ref = Id.startsWith('sha256:') ? Id : `sha256:${Id}`;
     // The newest layer, which is what the container had written.
     const [layer] = (await docker.getImage(Id).history()) as { Size: number }[];
-    return { provider: 'docker', kind: 'filesystem', ref: Id, sizeBytes: layer?.Size ?? 0 };
+    return { provider: engine.kind.id, kind: 'filesystem', ref, sizeBytes: layer?.Size ?? 0 };
   });
 }
 

@@ -1,5 +1,6 @@
 /** What a container uses, as the engine reads it from its control groups. */
 import type Docker from 'dockerode';
+import { statusOf } from './failures.js';
 import { SandboxLost } from '../errors.js';
 import type { SandboxStats } from '../provider.js';
 
@@ -11,7 +12,10 @@ interface EngineStats {
 
 export async function usageOf(container: Docker.Container, signal: AbortSignal): Promise<SandboxStats> {
   // One reading: without this the engine waits for a second one, to compare.
-  const { cpu_stats, memory_stats, pids_stats } = (await container.stats({ stream: false, 'one-shot': true, abortSignal: signal } as unknown as { stream: false })) as unknown as EngineStats;
+  const reading = container.stats({ stream: false, 'one-shot': true, abortSignal: signal } as unknown as { stream: false }) as unknown as Promise<EngineStats>;
+  const { cpu_stats, memory_stats, pids_stats } = await reading.catch((error: unknown) => {
+    throw statusOf(error) === 404 ? new SandboxLost('the sandbox is gone', { cause: error }) : error;
+  });
   if (!memory_stats?.usage) throw new SandboxLost('the sandbox has ended');
   // As Docker's command line does: pages of files that the kernel can drop at any time are no use of memory.
   const { total_inactive_file, inactive_file } = memory_stats.stats ?? {};

@@ -3,6 +3,7 @@ import type Docker from 'dockerode';
 import { Readable, type Duplex } from 'node:stream';
 import { SandboxError, Unsupported } from '../errors.js';
 import type { TerminalSize } from '../provider.js';
+import { statusOf } from './failures.js';
 import type { StartedExec } from './inside.js';
 import { becoming, framed, preparation, TERMINAL_WRAPPER, type Command } from './shell.js';
 
@@ -104,7 +105,7 @@ export async function startOnTerminal(container: Docker.Container, command: Comm
   signal.addEventListener('abort', stop, { once: true });
   try {
     await screen.ready;
-    await exec.resize({ w: size.columns, h: size.rows });
+    await resize(exec, size);
     socket.write(framed(preparation(command) + becoming(command), screen.nonce));
     await screen.begun;
   } catch (error) {
@@ -114,6 +115,12 @@ export async function startOnTerminal(container: Docker.Container, command: Comm
   } finally {
     signal.removeEventListener('abort', stop);
   }
-  const resize = ({ columns, rows }: TerminalSize): void => void exec.resize({ w: columns, h: rows }).catch(() => undefined);
-  return { exec, socket, closed, resize };
+  return { exec, socket, closed, resize: (other) => void resize(exec, other).catch(() => undefined) };
+}
+
+/** Podman answers that it has made something, which the client takes for a failure. */
+async function resize(exec: Docker.Exec, { columns, rows }: TerminalSize): Promise<void> {
+  await exec.resize({ w: columns, h: rows }).catch((error: unknown) => {
+    if (statusOf(error) !== 201) throw error;
+  });
 }

@@ -35,7 +35,7 @@ export async function loadSnapshot(engine: Engine, docker: Docker, data: Readabl
   const [repo, tag] = snapshotName({ owner: '', expires: 0, template: labels['rl-sandboxes.template'], digest: labels['rl-sandboxes.digest'] });
   await image.tag({ repo, tag });
   const [layer] = (await image.history()) as { Size: number }[];
-  return { provider: 'docker', kind: 'filesystem', ref: id, sizeBytes: layer?.Size ?? 0 };
+  return { provider: engine.kind.id, kind: 'filesystem', ref: id, sizeBytes: layer?.Size ?? 0 };
 }
 
 /** The archive with the same content but no names: the engine would give names in it to the image, and take them from others. */

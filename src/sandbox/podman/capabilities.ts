@@ -1,0 +1,5 @@
+import { dockerCapabilities } from '../docker/capabilities.js';
+import type { Capabilities } from '../provider.js';
+
+/** What a Podman service can do. Its API ignores requests for GPUs. */
+export const podmanCapabilities: Capabilities = { ...dockerCapabilities, gpu: false };

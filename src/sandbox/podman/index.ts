@@ -1,0 +1,7 @@
+import { surroundings } from '../docker/endpoint.js';
+import { Engine } from '../docker/engine.js';
+import { DockerProvider } from '../docker/provider.js';
+import type { Provider, ProviderContext } from '../provider.js';
+import { PODMAN } from './kind.js';
+
+export const createProvider = (context: ProviderContext): Provider => new DockerProvider(context, new Engine(surroundings(context.environment), PODMAN));
