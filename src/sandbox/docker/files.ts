@@ -283,8 +283,8 @@ async function lookAt(container: Docker.Container, path: string, signal: AbortSi
   }
 }
 
-/** A pattern that matches this path only. */
-const literally = (path: string): string => path.replace(/[*?[]/g, '[$&]').replaceAll('\\', '[\\\\]');
+/** A pattern that matches this path. Podman finds nothing by one with a star in it, so that one is written as a range of three characters round it. */
+const literally = (path: string): string => path.replace(/[*?[\\]/g, (character) => (character === '*' ? '[)-+]' : character === '\\' ? '[\\\\]' : `[${character}]`));
 
 export async function isFolder(container: Docker.Container, path: string, loose: boolean, signal: AbortSignal): Promise<boolean> {
   const found = await lookAt(container, loose ? literally(path) : path, signal);
