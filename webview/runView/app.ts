@@ -98,6 +98,8 @@ export class RunView extends PageElement {
     super.connectedCallback();
     // Right after the model has asked for the run, so that both come at once.
     this.#loadRows();
+    // A window that is reloaded may tell the page nothing: what finds the run again is kept from the start.
+    this.#keep();
     this.#wide.addEventListener('change', this.#onResize);
     window.addEventListener('pagehide', this.#keep);
     this.#clock = setInterval(() => this.#model.snapshot?.run.state === 'running' && this.requestUpdate(), 1000);

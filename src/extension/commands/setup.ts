@@ -12,6 +12,8 @@ import { tellQuietly } from '../quiet.js';
 import type { Services } from '../services.js';
 import { fixFor, type Machine } from '../views/fixes.js';
 
+const ANSWER_MS = 5000;
+
 export function registerSetupCommands(services: Services, documents: Documents, views: { refresh(): void }): void {
   const { commander, log, runner, setup, templates, runs, sandboxes, snapshots } = services;
 
@@ -42,6 +44,7 @@ export function registerSetupCommands(services: Services, documents: Documents, 
     target: nothing,
     failed: (why) => l10n.t('Failed to restart the engine: {0}', why),
     run: async () => {
+      if (!(await mayRestart(services))) return;
       await runner.restart();
       views.refresh();
     },
@@ -64,6 +67,15 @@ export function registerSetupCommands(services: Services, documents: Documents, 
     failed: (why) => l10n.t('Failed to show the log: {0}', why),
     run: () => Promise.resolve(log.show(true)),
   });
+}
+
+/** Other windows may have runs in it. One that does not answer has nothing to lose. */
+async function mayRestart({ runner }: Services): Promise<boolean> {
+  const work = await runner.request('runner/status', {}, { signal: AbortSignal.timeout(ANSWER_MS) }).catch(() => ({ runs: 0, kept: 0 }));
+  if (work.runs + work.kept === 0) return true;
+  const restart = l10n.t('Restart');
+  const detail = l10n.t('{0} runs are cancelled, in this window and in others; they can be resumed. {1} kept sandboxes end.', work.runs, work.kept);
+  return (await vscode.window.showWarningMessage(l10n.t('Restart the engine?'), { modal: true, detail }, restart)) === restart;
 }
 
 async function check({ setup }: Services): Promise<DoctorReport | undefined> {

@@ -1,0 +1,111 @@
+/** The engine outlives windows, windows share it, and what it leaves when it is killed is offered to be resumed. */
+import assert from 'node:assert/strict';
+import { execFile } from 'node:child_process';
+import { writeFile } from 'node:fs/promises';
+import { join, resolve } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import { promisify } from 'node:util';
+import type { Page } from 'playwright-core';
+import { processesUsing } from '../../scripts/lib/leftovers.mjs';
+import type { RunnerStatus } from '../../src/runner/api.js';
+import { RUNNER_FOLDER } from '../support/runner.js';
+import { tellStory } from './story.js';
+import { Workbench } from './workbench.js';
+
+const SEEDS = 36;
+const STEADY = `name: steady\nepisode:\n  run: sleep 1; echo 0.5\n  seeds: ${SEEDS}\n`;
+
+describe('the engine behind windows of VS Code', function () {
+  this.timeout(240_000);
+  const story = tellStory(8, { extension: process.cwd(), settings: { 'rlSandboxes.concurrency': 3 } });
+
+  before(() => writeFile(join(story.workspace.folder, 'steady.rlenv.yaml'), STEADY));
+
+  const status = async (): Promise<RunnerStatus> => {
+    const env = { ...process.env, [RUNNER_FOLDER]: story.code.runner };
+    return JSON.parse((await promisify(execFile)(process.execPath, [resolve('dist/cli.mjs'), 'runner', 'status', '--json'], { env })).stdout) as RunnerStatus;
+  };
+  const statusBar = (page: Page) => page.locator('.statusbar-item', { hasText: /steady #\d+\s+\d+\/\d+/ });
+  /** Episodes on disk of the newest run: each once. */
+  const seedsOfLast = async () => (await story.workspace.runs()).at(-1)!.episodes.map(({ seed }) => seed).sort((a, b) => a - b);
+  const all = Array.from({ length: SEEDS }, (_, index) => index);
+
+  async function begin(): Promise<void> {
+    const { workbench } = story;
+    await workbench.openView();
+    await workbench.press(workbench.template('steady'), 'Run');
+    await statusBar(workbench.page).waitFor();
+    await workbench.runView.waitForState(/running/i);
+  }
+
+  it('goes on with a run when its window is reloaded, and the window takes up where it is', async () => {
+    await begin();
+    const { workbench } = story;
+    const { pid } = await status();
+    await workbench.runView.rows.first().waitFor();
+    await workbench.reload();
+    await statusBar(workbench.page).waitFor();
+    assert.equal((await status()).pid, pid);
+    await workbench.openView();
+    await workbench.run('steady', 1).and(workbench.page.getByRole('treeitem', { name: /running/ })).waitFor();
+    await workbench.runView.waitForState(/finished/i);
+    await statusBar(workbench.page).waitFor({ state: 'detached' });
+    assert.deepEqual(await seedsOfLast(), all);
+    assert.equal((await status()).pid, pid);
+  });
+
+  it('shows two windows the same run within a second, and either can cancel it', async () => {
+    const { code, workbench } = story;
+    const page = await code.page.context().newPage();
+    try {
+      await page.goto(code.url);
+      const other = new Workbench(page);
+      await other.openView();
+      await other.run('steady', 1).waitFor();
+      await begin();
+      await other.run('steady', 2).waitFor();
+      await statusBar(page).waitFor();
+      assert.equal((await status()).connections, 2);
+      const count = async (window: Page) => Number(/(\d+)\/\d+/.exec((await statusBar(window).innerText()))![1]);
+      for (let look = 0; look < 3; look++) {
+        const shown = await count(workbench.page);
+        // What one window shows, the other shows a second later, or more.
+        await delay(1000);
+        assert.ok((await count(page)) >= shown, 'the other window is behind');
+      }
+      await other.press(other.run('steady', 2), 'Cancel Run');
+      await workbench.runView.waitForState(/cancelled/i);
+      for (const window of [workbench.page, page]) await statusBar(window).waitFor({ state: 'detached' });
+    } finally {
+      await page.close();
+    }
+  });
+
+  it('goes on with a run when the extension host crashes', async () => {
+    await begin();
+    const { pid } = await status();
+    const hosts = (await processesUsing(story.code.runner.replace(/\/runner$/, ''))).filter(({ command }) => command.includes('type=extensionHost'));
+    assert.ok(hosts.length > 0, 'there is an extension host');
+    for (const host of hosts) process.kill(host.pid, 'SIGKILL');
+    const { active } = await status();
+    assert.equal(active.length, 1);
+    for (const deadline = Date.now() + 60_000; (await status()).runs > 0 && Date.now() < deadline; ) await delay(500);
+    assert.deepEqual(await seedsOfLast(), all);
+    assert.equal((await status()).pid, pid);
+    await story.workbench.reload();
+  });
+
+  it('is started again when it is killed, and its run is offered and resumed', async () => {
+    await begin();
+    const { workbench } = story;
+    await workbench.runView.rows.first().waitFor();
+    const { pid } = await status();
+    process.kill(pid, 'SIGKILL');
+    const offer = workbench.page.locator('.notification-toast', { hasText: /steady #\d+ was interrupted; \d+ of \d+ episodes are kept/ });
+    await offer.waitFor();
+    await offer.getByRole('button', { name: 'Resume' }).click();
+    await workbench.runView.waitForState(/finished/i);
+    assert.deepEqual(await seedsOfLast(), all);
+    assert.notEqual((await status()).pid, pid);
+  });
+});
