@@ -1,8 +1,7 @@
 /** The engine outlives windows, windows share it, and what it leaves when it is killed is offered to be resumed. */
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
-import { writeFile } from 'node:fs/promises';
-import { join, resolve } from 'node:path';
+import { resolve } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import type { Page } from 'playwright-core';
@@ -17,9 +16,7 @@ const STEADY = `name: steady\nepisode:\n  run: sleep 1; echo 0.5\n  seeds: ${SEE
 
 describe('the engine behind windows of VS Code', function () {
   this.timeout(240_000);
-  const story = tellStory(8, { extension: process.cwd(), settings: { 'rlSandboxes.concurrency': 3 } });
-
-  before(() => writeFile(join(story.workspace.folder, 'steady.rlenv.yaml'), STEADY));
+  const story = tellStory(8, { extension: process.cwd(), settings: { 'rlSandboxes.concurrency': 3 } }, { steady: STEADY });
 
   const status = async (): Promise<RunnerStatus> => {
     const env = { ...process.env, [RUNNER_FOLDER]: story.code.runner };

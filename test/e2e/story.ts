@@ -15,13 +15,13 @@ export interface Story {
 }
 
 /** Opens a fresh window before the tests of the suite that calls it, and closes it after them. The answer is filled by then. */
-export function tellStory(seeds: number, options: Omit<VsCodeOptions, 'workspace'> = { extension: process.cwd() }): Story {
+export function tellStory(seeds: number, options: Omit<VsCodeOptions, 'workspace'> = { extension: process.cwd() }, templates: Readonly<Record<string, string>> = {}): Story {
   const story: { workspace?: Workspace; code?: VsCode; workbench?: Workbench } = {};
   let stoppedAt: string | undefined;
 
   before(async function () {
     this.timeout(180_000);
-    story.workspace = await Workspace.create(seeds);
+    story.workspace = await Workspace.create(seeds, templates);
     try {
       story.code = await launchVsCode({ ...options, workspace: story.workspace.folder });
     } catch (error) {

@@ -23,15 +23,15 @@ export class Workspace {
     readonly folder: string,
   ) {}
 
-  /** `seeds` is how many episodes hello has. */
-  static async create(seeds: number): Promise<Workspace> {
+  /** `seeds` is how many episodes hello has; `others` are templates besides, by name. */
+  static async create(seeds: number, others: Readonly<Record<string, string>> = {}): Promise<Workspace> {
     const home = await mkdtemp(join(tmpdir(), 'ws-'));
     // Its name is in the pictures.
     const folder = join(home, 'environments');
     await mkdir(folder);
     const hello = await readFile('examples/hello.rlenv.yaml', 'utf8');
     await writeFile(join(folder, 'hello.rlenv.yaml'), hello.replace(/^(\s+seeds:).*$/m, `$1 ${seeds}`));
-    await writeFile(join(folder, 'slow.rlenv.yaml'), SLOW);
+    for (const [name, text] of Object.entries({ slow: SLOW, ...others })) await writeFile(join(folder, `${name}.rlenv.yaml`), text);
     return new Workspace(home, folder);
   }
 
