@@ -143,12 +143,15 @@ export interface CallerRequests {
   'variables': { params: { names: readonly string[] }; result: Readonly<Record<string, string>> };
 }
 
-/** Requests that only look. A diagnosis starts a sandbox of its own, from the folder that it is given: see `Setup`. */
+/**
+ * Requests that only look, which a workspace that is not trusted may make, too. Whatever asks a provider is not among them: providers work with what
+ * lies in the folder. A diagnosis starts a sandbox of its own, from the folder that it is given: see `Setup`.
+ */
 export const LOOKS: ReadonlySet<keyof RunnerRequests> = new Set([
   ...(['hello', 'look', 'runner/status', 'runner/retire', 'shutdown'] as const),
   ...(['doctor', 'template/status', 'run/list', 'run/snapshot', 'run/rows', 'run/groups', 'run/episode', 'run/export'] as const),
   ...(['trace/open', 'trace/refresh', 'trace/summaries', 'trace/step', 'trace/raw', 'trace/blob', 'trace/text', 'trace/timeline', 'trace/nextError', 'trace/search', 'trace/close'] as const),
-  ...(['sandbox/list', 'sandbox/stats', 'sandbox/changes', 'sandbox/ports', 'sandbox/services', 'sandbox/logs', 'files/list', 'files/stat', 'snapshot/list', 'snapshot/lineage'] as const),
+  'snapshot/lineage',
 ]);
 
 /** Requests that make sandboxes which may outlive an answer, a connection, or a runner that is killed. A runner that retires refuses them. */

@@ -64,8 +64,9 @@ export async function connectRunner(options: ConnectOptions): Promise<RunnerConn
     if (!start) return undefined;
     starting ??= await Starting.begin(place, start);
     if (performance.now() > deadline) {
+      const failure = starting.failure(timeoutMs);
       starting.kill();
-      throw await starting.failure(timeoutMs);
+      throw await failure;
     }
     if (starting.exit) {
       if (starting.exit.code !== 0) throw await starting.failure(timeoutMs);
@@ -198,9 +199,8 @@ class Starting {
   }
 
   async failure(timeoutMs: number): Promise<RunnerError> {
-    const words = await this.lastWords();
     const why = this.exit ? `the engine ended as soon as it was started (${this.exit.why})` : `the engine did not start within ${timeoutMs / 1000} s`;
-    return new RunnerError([why, ...words].join(': '), { code: 'StartFailed' });
+    return new RunnerError([why, ...(await this.lastWords())].join(': '), { code: 'StartFailed' });
   }
 
   private async lastWords(): Promise<string[]> {
