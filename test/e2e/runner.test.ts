@@ -11,8 +11,8 @@ import { RUNNER_FOLDER } from '../support/runner.js';
 import { tellStory } from './story.js';
 import { Workbench } from './workbench.js';
 
-const SEEDS = 36;
-const STEADY = `name: steady\nepisode:\n  run: sleep 1; echo 0.5\n  seeds: ${SEEDS}\n`;
+const SEEDS = 45;
+const STEADY = `name: steady\nepisode:\n  run: sleep 2.5; echo 0.5\n  seeds: ${SEEDS}\n`;
 
 describe('the engine behind windows of VS Code', function () {
   this.timeout(240_000);
