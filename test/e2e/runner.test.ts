@@ -53,7 +53,7 @@ describe('the engine behind windows of VS Code', function () {
 
   it('shows two windows the same run within a second, and either can cancel it', async () => {
     const { code, workbench } = story;
-    const page = await code.page.context().newPage();
+    const page = await code.page.context().browser()!.newPage({ viewport: { width: 1280, height: 800 } });
     try {
       await page.goto(code.url);
       const other = new Workbench(page);
