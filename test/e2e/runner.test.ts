@@ -1,11 +1,10 @@
-/** The engine outlives windows, windows share it, and what it leaves when it is killed is offered to be resumed. */
+/** The engine outlives windows, and windows share it. */
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
 import { resolve } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import type { Page } from 'playwright-core';
-import { processesUsing } from '../../scripts/lib/leftovers.mjs';
 import type { RunnerStatus } from '../../src/runner/api.js';
 import { RUNNER_FOLDER } from '../support/runner.js';
 import { tellStory } from './story.js';
@@ -76,33 +75,5 @@ describe('the engine behind windows of VS Code', function () {
     } finally {
       await page.close();
     }
-  });
-
-  it('goes on with a run when the extension host crashes', async () => {
-    await begin();
-    const { pid } = await status();
-    const hosts = (await processesUsing(story.code.runner.replace(/\/runner$/, ''))).filter(({ command }) => command.includes('type=extensionHost'));
-    assert.ok(hosts.length > 0, 'there is an extension host');
-    for (const host of hosts) process.kill(host.pid, 'SIGKILL');
-    const { active } = await status();
-    assert.equal(active.length, 1);
-    for (const deadline = Date.now() + 60_000; (await status()).runs > 0 && Date.now() < deadline; ) await delay(500);
-    assert.deepEqual(await seedsOfLast(), all);
-    assert.equal((await status()).pid, pid);
-    await story.workbench.reload();
-  });
-
-  it('is started again when it is killed, and its run is offered and resumed', async () => {
-    await begin();
-    const { workbench } = story;
-    await workbench.runView.rows.first().waitFor();
-    const { pid } = await status();
-    process.kill(pid, 'SIGKILL');
-    const offer = workbench.page.locator('.notification-toast', { hasText: /steady #\d+ was interrupted; \d+ of \d+ episodes are kept/ });
-    await offer.waitFor();
-    await offer.getByRole('button', { name: 'Resume' }).click();
-    await workbench.runView.waitForState(/finished/i);
-    assert.deepEqual(await seedsOfLast(), all);
-    assert.notEqual((await status()).pid, pid);
   });
 });
