@@ -16,7 +16,7 @@ export function componentBar(components: readonly ComponentFigures[]): TemplateR
   const rest = known.slice(SHOWN);
   let from = 0;
   return html`
-    <svg class="time-bar" role="img" aria-label=${known.map((component) => `${name(component)} ${format.percent(Math.abs(component.contribution!), total)}`).join(', ')}>
+    <svg class="component-bar" role="img" aria-label=${known.map((component) => `${name(component)} ${format.percent(Math.abs(component.contribution!), total)}`).join(', ')}>
       ${known.map((component, index) => {
         const [x, width] = [from, total > 0 ? (100 * Math.abs(component.contribution!)) / total : 0];
         from += width;
