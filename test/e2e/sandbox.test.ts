@@ -49,7 +49,7 @@ describe('a live sandbox in VS Code', function () {
     const { workbench } = story;
     await workbench.openView();
     await menu(workbench.template('hello'), 'Open Sandbox');
-    await sandboxes().filter({ hasText: /\d (KB|MB)/ }).waitFor();
+    await sandboxes().filter({ hasText: /\d (B|KB|MB)/ }).waitFor();
     await picture('open');
     await story.code.page.getByRole('button', { name: 'Runs Section' }).click();
   });

@@ -39,7 +39,7 @@ describe('a live sandbox', function () {
   });
 
   it('is in the view at once, with what it uses', async () => {
-    const handle = await itemOf(api.trees.sandboxes, ({ sandbox, description }) => sandbox?.id === ref.id && /\d (KB|MB)/.test(description ?? ''), 'the sandbox');
+    const handle = await itemOf(api.trees.sandboxes, ({ sandbox, description }) => sandbox?.id === ref.id && /\d (B|KB|MB)/.test(description ?? ''), 'the sandbox');
     const beneath = await api.trees.sandboxes.getChildren(handle);
     assert.deepEqual(beneath.map(({ node }) => node.label), ['Files']);
     const files = await api.trees.sandboxes.getChildren(beneath[0]);

@@ -24,6 +24,8 @@ export class FileWatcher extends Disposing {
     const entry = this.wanted.get(key) ?? { uri, count: 0 };
     entry.count += 1;
     this.wanted.set(key, entry);
+    // What it is compared with is how it is now, not how it will be at the first look.
+    if (entry.count === 1) void this.look(key, uri);
     this.timer ??= setTimeout(() => void this.poll(), POLL_MS);
     return new vscode.Disposable(() => {
       entry.count -= 1;
@@ -37,17 +39,23 @@ export class FileWatcher extends Disposing {
     const visible = new Set(vscode.window.visibleTextEditors.map(({ document }) => document.uri.toString()));
     const events: vscode.FileChangeEvent[] = [];
     await Promise.all(
-      [...this.wanted].filter(([key]) => visible.has(key) && vscode.window.state.focused).map(async ([key, { uri }]) => {
-        const now = await this.info(uri).then(({ size, modified }) => `${size} ${modified}`, (error: unknown) => (isGone(error) ? 'gone' : undefined));
+      [...this.wanted].filter(([key]) => visible.has(key)).map(async ([key, { uri }]) => {
         const before = this.seen.get(key);
-        if (now === undefined || !this.wanted.has(key)) return;
-        this.seen.set(key, now);
-        if (before !== undefined && before !== now) events.push({ uri, type: now === 'gone' ? vscode.FileChangeType.Deleted : vscode.FileChangeType.Changed });
+        const now = await this.look(key, uri);
+        if (now !== undefined && before !== undefined && before !== now) events.push({ uri, type: now === 'gone' ? vscode.FileChangeType.Deleted : vscode.FileChangeType.Changed });
       }),
     );
     if (this.isDisposed) return;
     if (events.length > 0) this.changed(events);
     this.timer = this.wanted.size > 0 ? setTimeout(() => void this.poll(), POLL_MS) : undefined;
+  }
+
+  /** Notes how a file is; undefined where nobody wants to know any more, or there is no answer. */
+  private async look(key: string, uri: vscode.Uri): Promise<string | undefined> {
+    const now = await this.info(uri).then(({ size, modified }) => `${size} ${modified}`, (error: unknown) => (isGone(error) ? 'gone' : undefined));
+    if (now === undefined || !this.wanted.has(key)) return undefined;
+    this.seen.set(key, now);
+    return now;
   }
 }
 
