@@ -14,8 +14,13 @@ export interface Story {
   readonly workbench: Workbench;
 }
 
+export interface StoryOptions extends Partial<VsCodeOptions> {
+  /** Before the window is opened: what there is by then, and what to open in place of the folder. */
+  readonly prepare?: (workspace: Workspace) => Promise<string | void>;
+}
+
 /** Opens a fresh window before the tests of the suite that calls it, and closes it after them. The answer is filled by then. */
-export function tellStory(seeds: number, options: Omit<VsCodeOptions, 'workspace'> = { extension: process.cwd() }, templates: Readonly<Record<string, string>> = {}): Story {
+export function tellStory(seeds: number, { prepare, ...options }: StoryOptions = { extension: process.cwd() }, templates: Readonly<Record<string, string>> = {}): Story {
   const story: { workspace?: Workspace; code?: VsCode; workbench?: Workbench } = {};
   let stoppedAt: string | undefined;
 
@@ -23,7 +28,8 @@ export function tellStory(seeds: number, options: Omit<VsCodeOptions, 'workspace
     this.timeout(180_000);
     story.workspace = await Workspace.create(seeds, templates);
     try {
-      story.code = await launchVsCode({ ...options, workspace: story.workspace.folder });
+      const opened = await prepare?.(story.workspace);
+      story.code = await launchVsCode({ ...options, workspace: opened ?? story.workspace.folder });
     } catch (error) {
       if (error instanceof VsCodeMissing) skip(this, error.message);
       throw error;

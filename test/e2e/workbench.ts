@@ -39,6 +39,22 @@ export class Workbench {
     await item.getByRole('button', { name: new RegExp(`^${escape(button)}( \\(.*\\))?$`) }).click();
   }
 
+  /** Chooses from the menu that an item has under the right button. */
+  async choose(item: Locator, entry: string): Promise<void> {
+    await item.click({ button: 'right' });
+    await this.page.getByRole('menuitem', { name: entry, exact: true }).click();
+  }
+
+  /** The question that keeps everything else waiting. */
+  get question(): Locator {
+    return this.page.locator('.monaco-dialog-box');
+  }
+
+  async answer(button: string): Promise<void> {
+    await this.question.getByRole('button', { name: button, exact: true }).click();
+    await this.question.waitFor({ state: 'detached' });
+  }
+
   /** The page of the run view that is in front. */
   get runView(): RunViewPage {
     return new RunViewPage(this.page.frameLocator('iframe.webview.ready:visible').frameLocator('iframe#active-frame'));

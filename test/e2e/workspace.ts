@@ -1,7 +1,8 @@
 /** A folder to work in, as an author has one: the hello example with fewer episodes, and an environment that takes its time. */
+import { spawn, type ChildProcess } from 'node:child_process';
 import { mkdir, mkdtemp, readFile, readdir, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join, resolve } from 'node:path';
 import type { EpisodeRecord, RunRecord } from '../../src/store/records.js';
 
 const SLOW = `name: slow
@@ -35,6 +36,11 @@ export class Workspace {
     return new Workspace(home, folder);
   }
 
+  /** A folder that is there. */
+  static at(folder: string): Workspace {
+    return new Workspace(folder, folder);
+  }
+
   /** Everything on disk of all runs, oldest first. */
   async runs(): Promise<RunFolder[]> {
     const folder = join(this.folder, '.rlenv', 'runs');
@@ -48,10 +54,20 @@ export class Workspace {
     return runs.sort((a, b) => a.run.number - b.run.number);
   }
 
+  /** Starts a run from a terminal, in a process of its own. `template` is a name in the folder. */
+  runInTerminal(template: string, ...options: readonly string[]): ChildProcess {
+    return spawn(process.execPath, [resolve('dist/cli.mjs'), 'run', `${template}.rlenv.yaml`, ...options], { cwd: this.folder, stdio: 'ignore' });
+  }
+
+  async write(name: string, text: string): Promise<void> {
+    const file = join(this.folder, name);
+    await mkdir(dirname(file), { recursive: true });
+    await writeFile(file, text);
+  }
+
   /** Settings of the workspace; VS Code takes them up at once. */
   async settings(settings: Readonly<Record<string, unknown>>): Promise<void> {
-    await mkdir(join(this.folder, '.vscode'), { recursive: true });
-    await writeFile(join(this.folder, '.vscode', 'settings.json'), JSON.stringify(settings));
+    await this.write('.vscode/settings.json', JSON.stringify(settings));
   }
 
   async remove(): Promise<void> {

@@ -1,0 +1,81 @@
+/** Runs that others began, what is asked before something is lost, and runs that were cut short. */
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { tellStory } from './story.js';
+
+const SEEDS = 24;
+const STEADY = `name: steady\nepisode:\n  run: sleep 0.5; echo 0.5\n  seeds: ${SEEDS}\n`;
+
+describe('runs in the sidebar', function () {
+  this.timeout(240_000);
+  const story = tellStory(8, { extension: process.cwd(), prepare: (workspace) => workspace.write('steady.rlenv.yaml', STEADY) });
+  const runs = () => story.workspace.runs();
+
+  it('shows a run that was begun in a terminal, without being asked to look', async () => {
+    const { workbench, workspace } = story;
+    await workbench.openView();
+    const ended = once(workspace.runInTerminal('hello'), 'exit') as Promise<[number]>;
+    await workbench.run('hello', 1).waitFor();
+    assert.deepEqual((await ended)[0], 0);
+    await workbench.page.getByRole('treeitem', { name: /^Run hello #1, 8\/8 / }).waitFor();
+  });
+
+  it('says that a run was interrupted, and resumes it with what it had', async () => {
+    const { workbench, workspace } = story;
+    const terminal = workspace.runInTerminal('steady', '-c', '3');
+    await workbench.page.getByRole('treeitem', { name: /^Run steady #2, running [3-9]/ }).waitFor();
+    terminal.kill('SIGKILL');
+    await once(terminal, 'exit');
+    const interrupted = workbench.page.getByRole('treeitem', { name: /^Run steady #2, interrupted/ });
+    await interrupted.waitFor();
+    const kept = (await runs()).at(-1)!.episodes;
+    assert.ok(kept.length >= 3 && kept.length < SEEDS, `${kept.length} episodes are kept`);
+
+    await workbench.press(interrupted, 'Resume Run');
+    await workbench.runView.waitForState(/finished/i);
+    const { run, episodes } = (await runs()).at(-1)!;
+    assert.equal(run.state, 'done');
+    assert.deepEqual(episodes.map(({ seed }) => seed).sort((a, b) => a - b), Array.from({ length: SEEDS }, (_, seed) => seed));
+    assert.deepEqual(episodes.slice(0, kept.length), kept, 'what had finished was not run again');
+  });
+
+  it('asks before it deletes a run, and takes no for an answer', async () => {
+    const { workbench } = story;
+    const run = workbench.run('steady', 2);
+    await workbench.choose(run, 'Delete Run');
+    await workbench.question.filter({ hasText: 'Delete steady #2?' }).filter({ hasText: `Its ${SEEDS} episodes` }).waitFor();
+    await workbench.answer('Cancel');
+    assert.equal((await runs()).length, 2);
+    await run.waitFor();
+  });
+
+  it('deletes it from the disk, the sidebar and the editor when it is told to', async () => {
+    const { workbench } = story;
+    const run = workbench.run('steady', 2);
+    await workbench.choose(run, 'Delete Run');
+    await workbench.answer('Delete');
+    await run.waitFor({ state: 'detached' });
+    await workbench.page.getByRole('tab', { name: /^steady #2/ }).waitFor({ state: 'detached' });
+    assert.deepEqual((await runs()).map(({ run }) => run.template), ['hello']);
+  });
+
+  it('asks before it ends every sandbox', async () => {
+    const { workbench } = story;
+    await workbench.press(workbench.template('slow'), 'Run');
+    await workbench.sandboxes.first().waitFor();
+    const name = /^Sandbox [^,]+/.exec((await workbench.sandboxes.first().getAttribute('aria-label'))!)![0];
+    const sandbox = workbench.page.getByRole('treeitem', { name: new RegExp(`^${name},`) });
+
+    await workbench.command('RL Sandboxes: Terminate All Sandboxes');
+    await workbench.question.filter({ hasText: /Terminate all \d+ sandboxes\?/ }).filter({ hasText: 'what is finished is kept' }).waitFor();
+    await workbench.answer('Cancel');
+    await sandbox.waitFor();
+
+    await workbench.command('RL Sandboxes: Terminate All Sandboxes');
+    await workbench.answer('Terminate All');
+    await sandbox.waitFor({ state: 'detached' });
+    await workbench.press(workbench.run('slow', 2), 'Cancel Run');
+    await workbench.page.getByRole('treeitem', { name: /^Run slow #2, cancelled/ }).waitFor();
+    assert.ok((await runs()).at(-1)!.episodes.every(({ reward }) => reward === null), 'an episode whose sandbox was ended has no reward');
+  });
+});
