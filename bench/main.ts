@@ -1,4 +1,4 @@
-/** `npm run bench`: every figure beside its floor, in one run. `-- quick` takes fewer episodes; names (`bubblewrap docker cli trace webview vscode`) pick parts. */
+/** `npm run bench`: every figure beside its floor, in one run. `-- quick` takes fewer episodes; names (`bubblewrap docker cli trace traces webview vscode`) pick parts. */
 import { mkdtemp, rm } from 'node:fs/promises';
 import { cpus, tmpdir, totalmem } from 'node:os';
 import { join } from 'node:path';

@@ -28,7 +28,8 @@ describe('the run view beside the sidebar', function () {
         const { code, workspace, workbench } = story;
         await workspace.settings({ 'workbench.colorTheme': THEMES[theme] });
         await code.page.setViewportSize(SIZES[size]);
-        await code.page.mouse.move(SIZES[size].width / 2, 5);
+        // Between the icons of the activity bar, where nothing shows a tooltip.
+        await code.page.mouse.move(24, SIZES[size].height * 0.6);
         const { frame } = workbench.runView;
         await frame.locator(`body.${BODY_CLASS[theme]}`).waitFor();
         await workbench.runView.mean.waitFor();

@@ -47,12 +47,13 @@ describe('in Restricted Mode', function () {
     await workbench.page.getByRole('option', { name: /^RL Sandboxes: Check Setup/ }).waitFor();
     assert.equal(await workbench.page.getByRole('option', { name: /^RL Sandboxes: (Run|Build|Delete|Terminate|Resume|Rerun)/ }).count(), 0, 'no command that acts is offered');
     await workbench.page.keyboard.press('Escape');
+    await workbench.page.locator('.quick-input-widget').waitFor({ state: 'hidden' });
     assert.equal((await runs()).length, 1);
   });
 
   it('runs as soon as the folder is trusted', async () => {
     const { workbench } = story;
-    await workbench.command('Workspaces: Manage Workspace Trust');
+    await workbench.page.locator('.statusbar-item', { hasText: 'Restricted Mode' }).click();
     await workbench.page.getByRole('button', { name: 'Trust', exact: true }).click();
     await workbench.page.locator('.statusbar-item', { hasText: 'Restricted Mode' }).waitFor({ state: 'detached' });
     // The page of trust lies over the window.

@@ -33,7 +33,7 @@ export class RunHeader extends PageElement {
     return html`
       <div class="header-title">
         <h1>${oneLine(run.template, 100)} <span class="run-number">${l10n.t('run #{0}', run.number)}</span></h1>
-        <span class="run-state tone-${state.tone}">${icon(state.icon)} ${ended}</span>
+        <span class="run-state">${icon(state.icon, `tone-${state.tone}`)} ${ended}</span>
         <span class="figures">${run.startedAt === undefined ? nothing : format.duration(this.durationMs)}</span>
       </div>
       <div class="header-actions" role="toolbar" aria-label=${l10n.t('Actions of the run')}>

@@ -31,13 +31,14 @@ export function templateNode(view: TemplateView, now: number): Node {
   const invalid = status?.state === 'invalid';
   const problem = status && invalid ? firstError(status) : undefined;
   const state = describeState(view, now);
-  const mean = lastRun && lastRun.mean !== null ? l10n.t('mean {0}', formatMean(lastRun.mean, lastRun.ci95)) : undefined;
-  const description = [view.folder, state, invalid ? undefined : mean].filter(Boolean).join('  ·  ');
+  const mean = (interval: number | null) => (lastRun && lastRun.mean !== null ? l10n.t('mean {0}', formatMean(lastRun.mean, interval)) : undefined);
+  // Without the interval, for which a sidebar of usual width has no room; it stands beneath, in the run.
+  const description = [view.folder, state, invalid ? undefined : mean(null)].filter(Boolean).join('  ·  ');
   return {
     id: `template:${ref.file}`,
     label,
     description,
-    spoken: l10n.t('Template {0}, {1}', label, [state, mean].filter(Boolean).join(', ')),
+    spoken: l10n.t('Template {0}, {1}', label, [state, mean(lastRun?.ci95 ?? null)].filter(Boolean).join(', ')),
     tooltip: () => templateTooltip(view, now),
     icon: stateIcon(view),
     item: invalid ? Items.invalidTemplate : Items.template,

@@ -14,7 +14,7 @@ describe('template items', () => {
   it('says that it is built, when, and the mean of the last run', () => {
     const node = templateNode({ ref, status: status(), lastRun: summary() }, NOW);
     assert.equal(node.label, 'hello');
-    assert.equal(node.description, 'built 2 min ago  ·  mean 0.497 ± 0.025');
+    assert.equal(node.description, 'built 2 min ago  ·  mean 0.497');
     assert.equal(node.item, Items.template);
     assert.equal(node.children, 'collapsed');
     assert.equal(node.command?.id, Commands.openTemplate);
