@@ -56,9 +56,9 @@ describe('in Restricted Mode', function () {
     await workbench.page.locator('.statusbar-item', { hasText: 'Restricted Mode' }).click();
     await workbench.page.getByRole('button', { name: 'Trust', exact: true }).click();
     await workbench.page.locator('.statusbar-item', { hasText: 'Restricted Mode' }).waitFor({ state: 'detached' });
-    // The page of trust lies over the window.
-    await workbench.page.keyboard.press('Escape');
-    await workbench.page.locator('.monaco-modal-editor-block').waitFor({ state: 'detached' });
+    const page = workbench.page.locator('.monaco-modal-editor-block');
+    await page.locator('.codicon-close').first().click();
+    await page.waitFor({ state: 'detached' });
     await workbench.press(workbench.template('hello'), 'Run');
     await workbench.run('hello', 2).waitFor();
     await workbench.page.getByRole('treeitem', { name: /^Run hello #2, 8\/8 / }).waitFor();
