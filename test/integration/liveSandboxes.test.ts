@@ -83,6 +83,7 @@ describe('live sandboxes', function () {
     const [short, unlimited] = [await open('plain', PLAIN, 600), await open('plain', PLAIN, -1)];
     assert.equal(unlimited.remainingMs, null);
     await short.sandbox.ended;
+    await short.terminate();
     assert.deepEqual(expiring.map(({ id }) => id), [short.id]);
     assert.ok(expiring[0]!.remainingMs <= 120);
     assert.equal(engine.held.find(short.id), undefined);
