@@ -10,6 +10,8 @@ export class Results {
   /** Titles of tests that have begun and not ended. */
   running = new Set();
   #position = 0;
+  /** @type {Promise<void>} */
+  #reading = Promise.resolve();
 
   constructor(file) {
     this.file = file;
@@ -19,8 +21,14 @@ export class Results {
     return this.passed + this.failures.length;
   }
 
-  /** Takes in what was written since the last call. */
-  async update() {
+  /** Takes in what was written since the last call. Calls that overlap take turns, so that no line counts twice. */
+  update() {
+    const reading = this.#reading.catch(() => undefined).then(() => this.#read());
+    this.#reading = reading;
+    return reading;
+  }
+
+  async #read() {
     const handle = await open(this.file).catch(() => undefined);
     if (!handle) return;
     try {

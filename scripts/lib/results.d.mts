@@ -1,0 +1,5 @@
+export class Results {
+  constructor(file: string);
+  readonly passed: number;
+  update(): Promise<void>;
+}
