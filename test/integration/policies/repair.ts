@@ -6,6 +6,8 @@ const OPERATORS = ['+', '*', '**', '//', '%'];
 
 /** Text of a template without its policy: `/work/calc.py` subtracts, the tests want something else. */
 export const REPAIR = `
+# Python takes a module's cached code for current if its time in seconds and its size are: an edit may change neither.
+env: { PYTHONDONTWRITEBYTECODE: 1 }
 setup:
   - run: |
       mkdir -p /work /check
