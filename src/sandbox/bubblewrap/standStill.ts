@@ -24,11 +24,15 @@ export class StandStill {
     }
   }
 
-  /** Parents before their children: a shell that saw its child stop would take it for stopped by a person. Again for what was just started. */
+  /**
+   * Parents before their children: a shell that saw its child stop would take it for stopped by a person, and what waits outside would stop too, at a
+   * time of its own, perhaps after all others go on. Again for what was just started.
+   */
   private async stop(signal: AbortSignal): Promise<void> {
     const deadline = Date.now() + PATIENCE_MS;
     for (;;) {
-      const pids = [...new Set((await Promise.all([this.gate, ...this.joined].map(descendants))).flat())];
+      const inside = (await Promise.all([this.gate, ...this.joined].map(descendants))).flat();
+      const pids = [...new Set([...this.joined, ...inside])];
       const states = await Promise.all(pids.map(processState));
       const moving = pids.filter((_, index) => states[index] !== undefined && !/[TtZX]/.test(states[index].state));
       if (moving.length === 0) return;
@@ -42,10 +46,9 @@ export class StandStill {
     }
   }
 
-  /** Children first. What waits outside may have stopped with them. */
+  /** Children first. */
   private goOn(): void {
     for (const pid of [...this.stopped].reverse()) send(pid, 'SIGCONT');
-    for (const pid of this.joined) send(pid, 'SIGCONT');
   }
 }
 

@@ -48,7 +48,8 @@ export class Place {
   }
 
   async ended(run: RunRecord, failure?: unknown): Promise<Played> {
-    const records = (await readFile(this.engine.layout.episodesFile(run.id), 'utf8')).split('\n').filter(Boolean).map((line) => JSON.parse(line) as EpisodeRecord);
+    // A run that failed before its first episode has no records: why is what a test wants to read.
+    const records = (await readFile(this.engine.layout.episodesFile(run.id), 'utf8').catch((error: unknown) => Promise.reject(failure ?? error))).split('\n').filter(Boolean).map((line) => JSON.parse(line) as EpisodeRecord);
     records.sort((a, b) => a.episode - b.episode);
     const traces = new Map<number, TraceEvent[]>();
     for (const { episode } of records) {

@@ -122,10 +122,10 @@ for await (const line of createInterface({ input: process.stdin })) {
   const middle = () => (range[0] + range[1]) >> 1;
   if (observation?.stdout === 'low\\n') range[0] = middle() + 1;
   if (observation?.stdout === 'high\\n') range[1] = middle() - 1;
-  console.log(JSON.stringify(observation?.exit_code === 0 && observation.stdout === 'yes\\n' ? { episode, done: true } : { episode, action: 'guess ' + middle() }));
+  console.log(JSON.stringify(observation?.exit_code === 0 && observation.stdout === 'yes\\n' ? { episode, done: true } : { episode, action: 'sh /opt/guess ' + middle() }));
 }`;
       const GUESS = `
-setup: [{ run: "printf '#!/bin/sh\\nn=$(( (RL_SEED * 37 + 11) %% 101 )); echo $1 > /guess; if [ $1 -lt $n ]; then echo low; elif [ $1 -gt $n ]; then echo high; else echo yes; fi' > /usr/local/bin/guess; chmod +x /usr/local/bin/guess" }]
+setup: [{ run: "mkdir -p /opt; printf 'n=$(( (RL_SEED * 37 + 11) %% 101 )); echo $1 > /guess; if [ $1 -lt $n ]; then echo low; elif [ $1 -gt $n ]; then echo high; else echo yes; fi' > /opt/guess" }]
 task: Find the number.
 episode: { timeout: 60s }
 reward: { type: exit_code, run: 'test "$(cat /guess)" = $(( (RL_SEED * 37 + 11) % 101 ))' }`;
@@ -139,7 +139,7 @@ reward: { type: exit_code, run: 'test "$(cat /guess)" = $(( (RL_SEED * 37 + 11) 
           const { records, traces } = await place.play(await program(SEARCH, `, per: ${per}`), { seeds: '6' });
           assert.deepEqual(records.map(({ status, reward }) => [status, reward]), Array.from({ length: 6 }, () => ['completed', 1]), JSON.stringify(records[0]));
           const steps = stepsOf(traces.get(0)!);
-          assert.deepEqual(steps[0]!.action, { kind: 'command', command: 'guess 50', language: 'sh' });
+          assert.deepEqual(steps[0]!.action, { kind: 'command', command: 'sh /opt/guess 50', language: 'sh' });
           assert.deepEqual(steps[0]!.observation, { kind: 'command', stdout: 'high\n', exitCode: 0 });
           assert.equal(records[0]!.steps, steps.length);
         });
