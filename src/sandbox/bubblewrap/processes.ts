@@ -15,6 +15,7 @@ export async function children(pid: number): Promise<number[]> {
 export interface ProcessState {
   /** Letter of proc(5): `Z` and `X` have ended. */
   readonly state: string;
+  readonly parent: number;
   /** Clock ticks since boot. */
   readonly started: number;
 }
@@ -23,7 +24,7 @@ export async function processState(pid: number): Promise<ProcessState | undefine
   const stat = await readFile(`/proc/${pid}/stat`, 'latin1').catch(() => undefined);
   if (stat === undefined) return undefined;
   const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
-  return { state: fields[0]!, started: Number(fields[19]) };
+  return { state: fields[0]!, parent: Number(fields[1]), started: Number(fields[19]) };
 }
 
 const hasEnded = (state: ProcessState | undefined): boolean => state === undefined || state.state === 'Z' || state.state === 'X';

@@ -25,8 +25,8 @@ export class StandStill {
   }
 
   /**
-   * Parents before their children: a shell that saw its child stop would take it for stopped by a person, and what waits outside would stop too, at a
-   * time of its own, perhaps after all others go on. Again for what was just started.
+   * Level by level: a child is stopped when its parent stands. One that waits for it and is only about to stop would still see it stop: a shell takes that
+   * for stopped by a person, and nsenter, which waits outside, then stops itself after all others go on.
    */
   private async stop(signal: AbortSignal): Promise<void> {
     const deadline = Date.now() + PATIENCE_MS;
@@ -34,9 +34,10 @@ export class StandStill {
       const inside = (await Promise.all([this.gate, ...this.joined].map(descendants))).flat();
       const pids = [...new Set([...this.joined, ...inside])];
       const states = await Promise.all(pids.map(processState));
-      const moving = pids.filter((_, index) => states[index] !== undefined && !/[TtZX]/.test(states[index].state));
-      if (moving.length === 0) return;
-      for (const pid of moving) {
+      const moving = new Map(pids.flatMap((pid, index) => (states[index] && !/[TtZX]/.test(states[index].state) ? [[pid, states[index].parent]] : [])));
+      if (moving.size === 0) return;
+      for (const [pid, parent] of moving) {
+        if (moving.has(parent)) continue;
         if (!this.stopped.includes(pid)) this.stopped.push(pid);
         send(pid, 'SIGSTOP');
       }
