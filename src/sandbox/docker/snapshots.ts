@@ -18,8 +18,9 @@ export function commit(engine: Engine, name: string, labels: SandboxLabels, opti
     const { Config: base, RootFS } = await docker.getImage(Image).inspect();
     const baseLayers = Number((base.Labels as Record<string, string> | null)?.[BASE_LAYERS_LABEL] ?? RootFS?.Layers?.length ?? 0);
     const [repo, tag] = snapshotName(labels);
-    const query = { container: name, repo, tag, pause: true, changes: restored(base).join('\n') };
-    const { Id } = (await container.commit({ _query: query, _body: { Labels: snapshotLabels(labels, baseLayers), StopSignal: 'SIGTERM' }, abortSignal: signal } as object)) as unknown as { Id: string };
+    const changes = [...restored(base), ...labelled(snapshotLabels(labels, baseLayers))].join('\n');
+    const query = { container: name, repo, tag, pause: true, changes };
+    const { Id } = (await container.commit({ _query: query, _body: { StopSignal: 'SIGTERM' }, abortSignal: signal } as object)) as unknown as { Id: string };
     const ref = Id.startsWith('sha256:') ? Id : `sha256:${Id}`;
     // The newest layer, which is what the container had written.
     const [layer] = (await docker.getImage(Id).history()) as { Size: number }[];
@@ -37,6 +38,11 @@ function restored(base: { Entrypoint?: string | string[] | null; Cmd?: string[] 
     `USER ${base.User || '0'}`,
   ];
 }
+
+/** Instructions that label the image; Podman does not read labels from the body of the request. */
+const labelled = (labels: Readonly<Record<string, string>>): string[] => Object.entries(labels).map(([name, value]) => `LABEL ${quoted(name)}=${quoted(value)}`);
+
+const quoted = (text: string): string => `"${text.replaceAll(/[\\"$]/g, '\\$&')}"`;
 
 /** A name for people, and so that `docker image prune` does not take the image for a left-over; unique, since a name can point to one image only. */
 export function snapshotName({ template, digest }: SandboxLabels): [repository: string, tag: string] {
