@@ -31,7 +31,7 @@ export class SnapshotFileError extends Error {
 /** Resolves with the bytes of the file. When it fails there is no file. */
 export async function writeSnapshotFile(file: string, manifest: Manifest, payload: Readable, signal: AbortSignal): Promise<number> {
   const partial = `${file}.${randomBytes(4).toString('hex')}.partial`;
-  const output = (await open(partial, 'wx')).createWriteStream();
+  const output = (await open(partial, 'wx').catch((error: unknown) => giveUp(payload, error))).createWriteStream();
   const tar = pack();
   const written = pipeline(tar as unknown as Readable, output, { signal });
   written.catch(() => undefined);
@@ -57,6 +57,12 @@ export async function writeSnapshotFile(file: string, manifest: Manifest, payloa
     signal.throwIfAborted();
     throw error;
   }
+}
+
+/** A stream that nobody will read must be told so: a program writes it. */
+function giveUp(payload: Readable, error: unknown): never {
+  payload.destroy();
+  throw error;
 }
 
 /** What is in a file: the payload fails where it is not all there, or not as it was written. It must be read or destroyed. */
