@@ -240,7 +240,9 @@ describe('trace view', function () {
 
   it('comes back to where the reader was', async () => {
     const page = await open({ start: 0 });
-    await press(page, 'n', 'l', 'r', '/');
+    await press(page, 'n');
+    await shows(page, 5);
+    await press(page, 'l', 'r', '/');
     await page.keyboard.type('division');
     await until(page, `document.querySelector('.search-status').textContent === '2 results'`);
     await until(page, `JSON.parse(sessionStorage.getItem('trace-stub-state'))?.view.find === 'division'`);
