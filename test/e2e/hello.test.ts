@@ -32,7 +32,10 @@ describe('hello in VS Code', function () {
   });
 
   it('says the same in the sidebar', async () => {
-    const label = await story.workbench.run('hello', 1).getAttribute('aria-label');
+    const { page, run } = { page: story.code.page, run: story.workbench.run('hello', 1) };
+    // It hears of it a moment after the run view.
+    await run.and(page.locator(`[aria-label^="Run hello #1, ${SEEDS}/${SEEDS}"]`)).waitFor();
+    const label = await run.getAttribute('aria-label');
     assert.match(label ?? '', new RegExp(`^Run hello #1, ${SEEDS}/${SEEDS}\\s+0\\.\\d+ ± `));
     await story.workbench.sandboxes.first().waitFor({ state: 'detached' });
   });

@@ -79,9 +79,26 @@ export class TreeModel {
     if (this.pending.size === 0) return;
     const ids = [...this.pending];
     this.pending.clear();
-    if (ids.includes(ROOT)) return this.options.changed(undefined);
+    if (ids.includes(ROOT)) return void this.reloadTop();
     const handles = ids.map((id) => this.handles.get(id)).filter((handle) => handle !== undefined);
     if (handles.length > 0) this.options.changed(handles);
+  }
+
+  /**
+   * One by one where the top nodes are the same as before, with what is known beneath them: while VS Code loads all of a view again, what is clicked in
+   * it has no item.
+   */
+  private async reloadTop(): Promise<void> {
+    const nodes = this.childIds.has(ROOT) ? await this.options.load(undefined) : [];
+    const known = this.childIds.get(ROOT);
+    if (known?.length !== nodes.length || nodes.some(({ id }, index) => id !== known[index])) return this.options.changed(undefined);
+    const stale = nodes.flatMap((node) => {
+      const handle = this.handles.get(node.id)!;
+      const same = saysTheSame(handle.node, node);
+      handle.node = node;
+      return same && !this.childIds.has(node.id) ? [] : [handle];
+    });
+    if (stale.length > 0) this.options.changed(stale);
   }
 
   dispose(): void {
