@@ -79,26 +79,27 @@ export class TreeModel {
     if (this.pending.size === 0) return;
     const ids = [...this.pending];
     this.pending.clear();
-    if (ids.includes(ROOT)) return void this.reloadTop();
+    if (ids.includes(ROOT)) return void this.reloadTop(ids);
     const handles = ids.map((id) => this.handles.get(id)).filter((handle) => handle !== undefined);
     if (handles.length > 0) this.options.changed(handles);
   }
 
   /**
    * One by one where the top nodes are the same as before, with what is known beneath them: while VS Code loads all of a view again, what is clicked in
-   * it has no item.
+   * it has no item. `asked`: what is out of date besides.
    */
-  private async reloadTop(): Promise<void> {
+  private async reloadTop(asked: readonly string[]): Promise<void> {
     const nodes = this.childIds.has(ROOT) ? await this.options.load(undefined) : [];
     const known = this.childIds.get(ROOT);
     if (known?.length !== nodes.length || nodes.some(({ id }, index) => id !== known[index])) return this.options.changed(undefined);
-    const stale = nodes.flatMap((node) => {
+    const stale = new Set(asked);
+    for (const node of nodes) {
       const handle = this.handles.get(node.id)!;
-      const same = saysTheSame(handle.node, node);
+      if (!saysTheSame(handle.node, node) || this.childIds.has(node.id)) stale.add(node.id);
       handle.node = node;
-      return same && !this.childIds.has(node.id) ? [] : [handle];
-    });
-    if (stale.length > 0) this.options.changed(stale);
+    }
+    const handles = [...stale].flatMap((id) => this.handles.get(id) ?? []);
+    if (handles.length > 0) this.options.changed(handles);
   }
 
   dispose(): void {

@@ -1,0 +1,56 @@
+/** What a view draws again, and that nothing that was clicked loses its item meanwhile. */
+import assert from 'node:assert/strict';
+import { setTimeout as delay } from 'node:timers/promises';
+import type { Node } from '../../../src/extension/views/node.js';
+import { COALESCE_MS, TreeModel } from '../../../src/extension/views/treeModel.js';
+
+const node = (id: string, description: string): Node => ({ id, label: id, description, spoken: id });
+
+/** A view of two items, what it holds, and the ids that it draws again; `all` for the whole of it. */
+async function view() {
+  const shown = { top: [node('a', '1'), node('b', '1')] };
+  const drawn: string[] = [];
+  const model = new TreeModel({
+    load: (parent) => Promise.resolve(parent ? [node(`${parent.id}/child`, '1')] : shown.top),
+    changed: (handles) => drawn.push(...(handles ? handles.map(({ id }) => id) : ['all'])),
+    isVisible: () => true,
+  });
+  await model.children();
+  const settled = () => delay(3 * COALESCE_MS);
+  return { model, shown, drawn, settled };
+}
+
+describe('a view that is refreshed', () => {
+  it('draws only what says something else, where the items are the same', async () => {
+    const { model, shown, drawn, settled } = await view();
+    shown.top = [node('a', '1'), node('b', '2')];
+    model.refresh();
+    await settled();
+    assert.deepEqual(drawn, ['b']);
+  });
+
+  it('loses no change of one item that comes together with a refresh of all', async () => {
+    const { model, shown, drawn, settled } = await view();
+    shown.top = [node('a', '2'), node('b', '1')];
+    model.update(shown.top[0]!);
+    model.refresh();
+    await settled();
+    assert.deepEqual(drawn, ['a']);
+  });
+
+  it('loads again what was loaded beneath an item', async () => {
+    const { model, drawn, settled } = await view();
+    await model.children(model.get('a'));
+    model.refresh();
+    await settled();
+    assert.deepEqual(drawn, ['a']);
+  });
+
+  it('is drawn whole where items come, go or change places', async () => {
+    const { model, shown, drawn, settled } = await view();
+    shown.top = [node('b', '1'), node('a', '1')];
+    model.refresh();
+    await settled();
+    assert.deepEqual(drawn, ['all']);
+  });
+});
