@@ -42,7 +42,9 @@ export class Workbench {
   /** Chooses from the menu that an item has under the right button. */
   async choose(item: Locator, entry: string): Promise<void> {
     await item.click({ button: 'right' });
-    await this.page.getByRole('menuitem', { name: entry, exact: true }).click();
+    // VS Code takes no click that comes as soon as the menu.
+    await this.page.getByRole('menuitem', { name: entry, exact: true }).hover();
+    await this.page.keyboard.press('Enter');
   }
 
   /** The question that keeps everything else waiting. */

@@ -20,6 +20,8 @@ export interface TreeModelOptions {
 
 export const COALESCE_MS = 100;
 const ROOT = '';
+/** In place of an id: there are other top nodes. */
+const ROOT_CHANGED = '*';
 
 export class TreeModel {
   private readonly handles = new Map<string, Handle>();
@@ -79,27 +81,41 @@ export class TreeModel {
     if (this.pending.size === 0) return;
     const ids = [...this.pending];
     this.pending.clear();
-    if (ids.includes(ROOT)) return void this.reloadTop(ids);
+    if (ids.includes(ROOT)) return void this.reloadTop(ids.filter((id) => id !== ROOT));
     const handles = ids.map((id) => this.handles.get(id)).filter((handle) => handle !== undefined);
     if (handles.length > 0) this.options.changed(handles);
   }
 
   /**
-   * One by one where the top nodes are the same as before, with what is known beneath them: while VS Code loads all of a view again, what is clicked in
-   * it has no item. `asked`: what is out of date besides.
+   * One by one where the nodes are the same as before: while VS Code loads all of a view again, or all beneath an item, what is clicked there has no
+   * item. `asked`: what is out of date besides.
    */
   private async reloadTop(asked: readonly string[]): Promise<void> {
-    const nodes = this.childIds.has(ROOT) ? await this.options.load(undefined) : [];
-    const known = this.childIds.get(ROOT);
-    if (known?.length !== nodes.length || nodes.some(({ id }, index) => id !== known[index])) return this.options.changed(undefined);
     const stale = new Set(asked);
-    for (const node of nodes) {
-      const handle = this.handles.get(node.id)!;
-      if (!saysTheSame(handle.node, node) || this.childIds.has(node.id)) stale.add(node.id);
-      handle.node = node;
-    }
+    await this.compare(ROOT, stale);
+    if (stale.has(ROOT_CHANGED)) return this.options.changed(undefined);
     const handles = [...stale].flatMap((id) => this.handles.get(id) ?? []);
     if (handles.length > 0) this.options.changed(handles);
+  }
+
+  /** Adds what says something else, beneath a node and further down as far as it was loaded; the node itself where others are beneath it. */
+  private async compare(key: string, stale: Set<string>): Promise<void> {
+    if (stale.has(key)) return;
+    const nodes = this.childIds.has(key) ? await this.options.load(this.handles.get(key)?.node) : [];
+    const known = this.childIds.get(key);
+    if (known?.length !== nodes.length || nodes.some(({ id }, index) => id !== known[index])) {
+      stale.add(key === ROOT ? ROOT_CHANGED : key);
+      return;
+    }
+    for (const node of nodes) {
+      const handle = this.handles.get(node.id);
+      // Gone while something else was loaded.
+      if (!handle) continue;
+      const same = saysTheSame(handle.node, node);
+      handle.node = node;
+      if (this.childIds.has(node.id)) await this.compare(node.id, stale);
+      if (!same) stale.add(node.id);
+    }
   }
 
   dispose(): void {
