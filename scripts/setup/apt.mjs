@@ -1,4 +1,5 @@
 // Debian packages, where there is apt and it may be used.
+import { readFile } from 'node:fs/promises';
 import { findProgram } from '../lib/find.mjs';
 import { run } from '../lib/command.mjs';
 import { step } from '../lib/steps.mjs';
@@ -30,4 +31,20 @@ export async function missing(...packages) {
   const { output } = await run('dpkg-query', ['-W', '-f', '${Package} ${db:Status-Abbrev}\\n', ...packages], { allowFailure: true });
   const installed = new Set(output.split('\n').filter((line) => / ii? ?$/.test(line)).map((line) => line.split(' ')[0]));
   return packages.filter((name) => !installed.has(name));
+}
+
+/** Where this machine gets the packages of its own Debian from. Throws one sentence if its lists do not say. */
+export async function debianMirror() {
+  const codename = /^VERSION_CODENAME=(\S+)/m.exec(await readFile('/etc/os-release', 'utf8'))?.[1];
+  const look = async () => {
+    const { output } = await run('apt-get', ['indextargets', '--format', '$(RELEASE) $(REPO_URI)', 'Created-By: Packages'], { allowFailure: true });
+    return new RegExp(`^${codename} (\\S+)`, 'm').exec(output)?.[1];
+  };
+  let mirror = await look();
+  if (mirror === undefined) {
+    await aptGet('update');
+    mirror = await look();
+  }
+  if (mirror === undefined) throw new Error(`apt knows no mirror of Debian ${codename ?? ''}`);
+  return mirror.replace(/\/$/, '');
 }

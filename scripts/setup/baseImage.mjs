@@ -4,6 +4,7 @@ import { access, chmod, mkdir, mkdtemp, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { run } from '../lib/command.mjs';
 import { step } from '../lib/steps.mjs';
+import { debianMirror } from './apt.mjs';
 import { cacheFolder } from './cache.mjs';
 
 /** What there is: the suite and the packages of each. */
@@ -11,7 +12,6 @@ const BASES = {
   base: { suite: 'bookworm', packages: ['ca-certificates', 'python3'] },
   gymnasium: { suite: 'forky', packages: ['python3', 'python3-gymnasium'] },
 };
-const MIRROR = 'http://deb.debian.org/debian';
 /** Good for every suite of these years, and there for those that this debootstrap has not heard of. */
 const SCRIPT = '/usr/share/debootstrap/scripts/sid';
 /** What the real slim image has not got either, and what a running system makes itself. */
@@ -52,7 +52,7 @@ async function make(tar, suite, packages) {
   const work = await mkdtemp(cacheFolder('debootstrap-'));
   try {
     const root = join(work, 'root');
-    await run('debootstrap', ['--variant=minbase', `--include=${packages.join(',')}`, suite, root, MIRROR, SCRIPT], { timeoutMs: 900_000 });
+    await run('debootstrap', ['--variant=minbase', `--include=${packages.join(',')}`, suite, root, await debianMirror(), SCRIPT], { timeoutMs: 900_000 });
     const excluded = LEFT_OUT.map((path) => `--exclude=${path}`);
     await run('tar', ['--numeric-owner', ...excluded, '-C', root, '-cf', join(work, 'base.tar'), '.'], { timeoutMs: 300_000 });
     await rename(join(work, 'base.tar'), tar);

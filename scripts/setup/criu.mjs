@@ -1,13 +1,13 @@
 // CRIU, which memory snapshots of processes need. Where Debian's own is missing or does not work on this kernel (that of bookworm does not), a later
 // one is unpacked aside, with its libraries, and a wrapper put on root's PATH: engines start it by its name.
-import { access, mkdir, mkdtemp, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { access, mkdir, mkdtemp, readdir, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { run } from '../lib/command.mjs';
 import { findProgram } from '../lib/find.mjs';
 import { withLock } from '../lib/lock.mjs';
 import { step } from '../lib/steps.mjs';
-import { canInstall } from './apt.mjs';
+import { canInstall, debianMirror } from './apt.mjs';
 import { cacheFolder } from './cache.mjs';
 
 const SUITE = 'trixie';
@@ -72,7 +72,7 @@ async function unpacked() {
 async function download(work) {
   for (const folder of ['lists/partial', 'archives/partial', 'root']) await mkdir(join(work, folder), { recursive: true });
   await writeFile(join(work, 'status'), '');
-  await writeFile(join(work, 'sources.list'), `deb [signed-by=${KEYRING}] ${await mirror()} ${SUITE} main\n`);
+  await writeFile(join(work, 'sources.list'), `deb [signed-by=${KEYRING}] ${await debianMirror()} ${SUITE} main\n`);
   const settings = {
     'Dir::Etc::sourcelist': join(work, 'sources.list'),
     'Dir::Etc::sourceparts': '/dev/null',
@@ -85,13 +85,6 @@ async function download(work) {
   const options = Object.entries(settings).flatMap(([name, value]) => ['-o', `${name}=${value}`]);
   await run('apt-get', ['-qq', ...options, 'update'], { timeoutMs: 5 * MINUTES });
   await run('apt-get', ['-qq', '-y', ...options, '--download-only', '--no-install-recommends', 'install', 'criu'], { timeoutMs: 5 * MINUTES });
-}
-
-/** Where this machine gets Debian's packages. */
-async function mirror() {
-  const { output } = await run('apt-get', ['indextargets', '--format', '$(RELEASE) $(REPO_URI)', 'Created-By: Packages'], { allowFailure: true });
-  const codename = /^VERSION_CODENAME=(\S+)/m.exec(await readFile('/etc/os-release', 'utf8'))?.[1];
-  return new RegExp(`^${codename} (\\S+)`, 'm').exec(output)?.[1] ?? 'http://deb.debian.org/debian';
 }
 
 async function main() {
