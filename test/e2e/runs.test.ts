@@ -58,24 +58,4 @@ describe('runs in the sidebar', function () {
     await workbench.page.getByRole('tab', { name: /^steady #2/ }).waitFor({ state: 'detached' });
     assert.deepEqual((await runs()).map(({ run }) => run.template), ['hello']);
   });
-
-  it('asks before it ends every sandbox', async () => {
-    const { workbench } = story;
-    await workbench.press(workbench.template('slow'), 'Run');
-    await workbench.sandboxes.first().waitFor();
-    const name = /^Sandbox [^,]+/.exec((await workbench.sandboxes.first().getAttribute('aria-label'))!)![0];
-    const sandbox = workbench.page.getByRole('treeitem', { name: new RegExp(`^${name},`) });
-
-    await workbench.command('RL Sandboxes: Terminate All Sandboxes');
-    await workbench.question.filter({ hasText: /Terminate all \d+ sandboxes\?/ }).filter({ hasText: 'what is finished is kept' }).waitFor();
-    await workbench.answer('Cancel');
-    await sandbox.waitFor();
-
-    await workbench.command('RL Sandboxes: Terminate All Sandboxes');
-    await workbench.answer('Terminate All');
-    await sandbox.waitFor({ state: 'detached' });
-    await workbench.press(workbench.run('slow', 2), 'Cancel Run');
-    await workbench.page.getByRole('treeitem', { name: /^Run slow #2, cancelled/ }).waitFor();
-    assert.ok((await runs()).at(-1)!.episodes.every(({ reward }) => reward === null), 'an episode whose sandbox was ended has no reward');
-  });
 });
