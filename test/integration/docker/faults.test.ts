@@ -1,7 +1,7 @@
 /** What goes wrong: aborted creations, a missing GPU, a stuck sandbox, an engine that stops. */
 import { strict as assert } from 'node:assert';
 import { chmod, mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { readFileSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
@@ -15,6 +15,10 @@ import { Bench, commandLines, ignoreOutput, output, until } from '../conformance
 import { dockerSubject, type DockerSubject } from './subject.js';
 
 const isRoot = process.platform === 'linux' && process.getuid?.() === 0;
+
+/** A stop reaches the threads of a process one after the other: until the last has it, a request may still be answered. */
+const standsStill = (pid: number): boolean =>
+  readdirSync(`/proc/${pid}/task`).every((thread) => /^State:\s+T/m.test(readFileSync(`/proc/${pid}/task/${thread}/status`, 'utf8')));
 
 describe('docker faults', function () {
   this.timeout(120_000);
@@ -172,6 +176,7 @@ describe('docker engine that stops', function () {
   it('for a while ends no wait, but every wait has its deadline', async () => {
     const { sandbox, child } = await busy();
     process.kill(pid(), 'SIGSTOP');
+    await until(async () => standsStill(pid()), 'every thread of the engine to stand still');
     try {
       await assert.rejects(provider.list({ timeoutMs: 500 }), OperationTimeout);
       await assert.rejects(provider.restore(bench.snapshot, await bench.spec(), { timeoutMs: 500 }), SandboxError);
