@@ -107,13 +107,15 @@ export class TraceWriter {
     this.check();
   }
 
-  /** Writes what is left and makes it last. Rejects with the system's error. */
+  /**
+   * Writes what is left. Rejects with the system's error. The disk is not waited for, as with the other files of an episode: what was written outlives
+   * a kill of this process, and of a loss of power the log of episodes is what outlives it.
+   */
   async finish(): Promise<void> {
     this.begun = undefined;
     try {
       await this.flush();
       this.check();
-      await this.handle?.datasync();
     } finally {
       await this.close();
     }
