@@ -2,6 +2,7 @@
 import { realpath } from 'node:fs/promises';
 import { BuildFailed, ExecTimeout } from '../sandbox/errors.js';
 import { packDirectory } from '../sandbox/archive.js';
+import type { NetworkRequest } from '../sandbox/network/proxy.js';
 import type { Provider, ProviderSnapshot, Sandbox, SandboxLabels } from '../sandbox/provider.js';
 import type { SetupStep, Template } from '../template/template.js';
 import { Redactor } from './secrets.js';
@@ -34,6 +35,7 @@ export async function buildSnapshot(template: Buildable, context: BuildContext):
       resources: template.resources,
       env: { ...template.env, ...context.secrets },
       network: template.network.setup,
+      onNetwork: tellRefusals(context.onOutput),
       lifetimeMs: BUILD_LIFETIME_MS,
     },
     { signal, onOutput: (chunk) => context.onOutput(decoder.decode(chunk, { stream: true })) },
@@ -48,6 +50,16 @@ export async function buildSnapshot(template: Buildable, context: BuildContext):
   } finally {
     await discard(sandbox);
   }
+}
+
+/** Most refused requests that a build's output tells of. */
+const MOST_REFUSALS = 100;
+
+function tellRefusals(onOutput: BuildContext['onOutput']): (request: NetworkRequest) => void {
+  let told = 0;
+  return ({ host, port, refused }) => {
+    if (refused !== undefined && told++ < MOST_REFUSALS) onOutput(`network: ${host}:${port} was refused: it ${refused}\n`);
+  };
 }
 
 class Builder {

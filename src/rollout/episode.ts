@@ -9,6 +9,7 @@ import type { Template, RewardComponentSpec } from '../template/template.js';
 import { TraceWriter } from '../trace/writer.js';
 import { keepArtifacts } from './artifacts.js';
 import type { Limiter } from './limiter.js';
+import { NetworkLog } from './networkLog.js';
 import { OutputCapture } from './output.js';
 import { EpisodeLimit, type Policy } from './policies/policy.js';
 import { MAX_ATTEMPTS, backOff } from './retry.js';
@@ -73,6 +74,7 @@ class Attempt {
   artifacts = 0;
   outcome: RewardOutcome = { reward: null, components: [] };
   readonly trace: TraceWriter;
+  readonly network: NetworkLog;
 
   constructor(
     readonly number: number,
@@ -80,10 +82,12 @@ class Attempt {
     redactor: Redactor,
   ) {
     this.trace = new TraceWriter({ folder: folder.path, redact: redactor.isEmpty ? undefined : (text) => redactor.json(text) });
+    this.network = new NetworkLog(this.trace);
   }
 
   /** The trace's last line, on disk. */
   async end(status: EpisodeStatus): Promise<void> {
+    this.network.close();
     this.trace.write({ type: 'end', at: Date.now(), status, ...(this.cause === undefined ? {} : { cause: this.cause }), steps: this.steps, reward: this.outcome.reward });
     await this.trace.finish();
   }
@@ -133,6 +137,7 @@ export async function runEpisode(id: EpisodeId, context: EpisodeContext, signal:
         throw error;
       }
       const failed = attempt;
+      failed.network.close();
       await failed.trace.close();
       await backOff(failed.number + 1, signal);
       attempt = new Attempt(failed.number + 1, folder, redactor);
@@ -164,7 +169,7 @@ export async function runEpisode(id: EpisodeId, context: EpisodeContext, signal:
 
 async function play(id: EpisodeId, context: EpisodeContext, attempt: Attempt, redactor: Redactor, signal: AbortSignal): Promise<void> {
   const { template, provider } = context;
-  const sandbox = await attempt.phase('restore', () => context.creation.run(() => provider.restore(context.snapshot, episodeSpec(id, context), { signal }), signal));
+  const sandbox = await attempt.phase('restore', () => context.creation.run(() => provider.restore(context.snapshot, { ...episodeSpec(id, context), onNetwork: (request) => attempt.network.record(request) }, { signal }), signal));
   let played = false;
   try {
     // Outside the limit of creations: how long a service takes is its own affair.

@@ -3,8 +3,11 @@
  * `test/integration/conformance.ts`; everything else in the project knows only this file.
  */
 import type { Duplex, Readable } from 'node:stream';
+import type { NetworkRequest } from './network/proxy.js';
 
-export type NetworkPolicy = 'none' | 'full';
+/** `none`: the sandbox's own loopback interface and nothing else. `full`: what the machine has. A list: the same as `none`, with a proxy that leads to these hosts only (`network/allowList.ts`). */
+export type NetworkPolicy = 'none' | 'full' | { readonly allow: readonly string[] };
+export type NetworkKind = 'none' | 'full' | 'allow';
 
 /** How a limit is kept. `filesystem`: by the size of what is written to. `none` means that it is not enforced at all, and `doctor` says so. */
 export type LimitMechanism = 'cgroup' | 'rlimit' | 'filesystem' | 'none';
@@ -14,7 +17,7 @@ export interface Capabilities {
   readonly gpu: boolean;
   readonly filesystemSnapshot: boolean;
   readonly memorySnapshot: boolean;
-  readonly network: readonly NetworkPolicy[];
+  readonly network: readonly NetworkKind[];
   /** Whether the template's `image` may name a container image. */
   readonly image: boolean;
   /** Whether the template's `image` may be a root folder (`./path`). */
@@ -81,6 +84,8 @@ export interface SandboxSpec {
   readonly env: Readonly<Record<string, string>>;
   readonly workdir?: string;
   readonly network: NetworkPolicy;
+  /** Told of each request to the proxy, where there is one. */
+  readonly onNetwork?: (request: NetworkRequest) => void;
   /** Milliseconds after which the sandbox ends by itself, whatever its owner does. */
   readonly lifetimeMs: number;
 }

@@ -13,7 +13,7 @@ export function assemble(input: TemplateInput, file: string, written: Written): 
   const directory = path.dirname(file);
   const at = (relative: string) => path.resolve(directory, relative);
   const imageAt = (image: string | undefined) => (image !== undefined && isRootFolder(image) ? at(image) : image);
-  const { network, episode } = input;
+  const { episode } = input;
   const components = reward(input.reward);
   return {
     file,
@@ -30,7 +30,7 @@ export function assemble(input: TemplateInput, file: string, written: Written): 
     env: env(input.env, ['env'], written),
     secrets: secrets(input.secrets),
     files: (input.files ?? []).map(({ from, to }) => ({ from: at(from), to: finalPath(from, to) })),
-    network: typeof network === 'string' ? { setup: network, episode: network } : (network ?? { setup: 'full', episode: 'none' }),
+    network: networks(input.network),
     services: (input.services ?? []).map(service),
     setup: (input.setup ?? []) as SetupStep[],
     episode: { run: episode.run, python: episode.python, timeoutMs: episode.timeout, seeds: seeds(episode.seeds), samples: episode.samples },
@@ -53,6 +53,12 @@ export function assemble(input: TemplateInput, file: string, written: Written): 
     artifacts: input.artifacts ?? [],
     keepWarmMs: input.keep_warm,
   };
+}
+
+function networks(input: TemplateInput['network']): Template['network'] {
+  if (input === undefined) return { setup: 'full', episode: 'none' };
+  const both = typeof input === 'string' ? input : input.allow && { allow: input.allow };
+  return both ? { setup: both, episode: both } : (input as Template['network']);
 }
 
 function service({ name, run, ready, timeout }: NonNullable<TemplateInput['services']>[number]): ServiceSpec {

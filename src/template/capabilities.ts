@@ -9,7 +9,7 @@ export interface CapableProvider {
   readonly id: string;
   readonly capabilities: {
     readonly gpu: boolean;
-    readonly network: readonly ('none' | 'full')[];
+    readonly network: readonly ('none' | 'full' | 'allow')[];
     readonly image: boolean;
     readonly rootFolder: boolean;
     readonly dockerfile: boolean;
@@ -63,7 +63,8 @@ function checkRest(template: Template, { id, capabilities }: CapableProvider, re
     report(['packages', 'apt'], `the provider ${name} cannot install Debian packages: it takes what its base holds, and Python packages`);
   }
   for (const when of ['setup', 'episode'] as const) {
-    const policy = template.network[when];
+    const asked = template.network[when];
+    const policy = typeof asked === 'string' ? asked : 'allow';
     const can = orList(capabilities.network.map(quoteValue));
     if (!capabilities.network.includes(policy)) report(['network', when], `the provider ${name} has no network policy ${quoteValue(policy)} for ${when === 'setup' ? 'setup' : 'episodes'}: it has ${can}`);
   }

@@ -27,6 +27,9 @@ export function checkRules(value: unknown): Finding[] {
     insideFolder(from, ['files', index, 'from'], report);
     if (typeof from === 'string' && isOwnFolder(from)) report(['files', index, 'from'], `expected a file or folder beside the template, found ${quoteValue(from)}, which holds the template itself`);
   });
+  if (isMap(root.network) && 'allow' in root.network) {
+    for (const when of ['setup', 'episode'] as const) if (when in root.network) report(['network', when], `expected \`allow\` alone, which means both, or under \`setup\` and \`episode\`, found it beside ${quoteName(when)}`, 'key');
+  }
   checkServices(root.services, report);
   checkVariables(root, report);
   checkSeeds(map(root.episode), report);

@@ -3,6 +3,7 @@
  * come from here. What one key says about another is in `rules.ts`. Own messages begin with "expected"; what was found is added to them.
  */
 import * as z from 'zod';
+import { network } from './network.js';
 import { policy } from './policySchema.js';
 import { duration, size } from './units.js';
 
@@ -56,20 +57,6 @@ const resources = z
     disk: size.optional().describe('How much a sandbox may write, such as `512Mi`.'),
   })
   .describe('Upper bounds of each sandbox.');
-
-const networkPolicy = z.enum(['none', 'full']);
-const network = z
-  .union(
-    [
-      networkPolicy,
-      z.strictObject({
-        setup: networkPolicy.default('full').describe('Network while packages are installed and setup runs.'),
-        episode: networkPolicy.default('none').describe('Network while an episode runs.'),
-      }),
-    ],
-    'expected `none`, `full`, or `{setup: full, episode: none}`',
-  )
-  .describe('Network while setting up and while an episode runs; one word means both. Without it, setup has a network and episodes have none.');
 
 const step = z
   .strictObject(

@@ -1,4 +1,5 @@
 /** A loaded template: the file's content with defaults resolved, as the rest of the project uses it. */
+import type { NetworkPolicy } from './network.js';
 import type { PolicySpec } from './policySchema.js';
 import type { TemplateInput } from './schema.js';
 
@@ -68,7 +69,7 @@ export interface Template {
   readonly secrets: Readonly<Record<string, string>>;
   /** `from` is absolute. */
   readonly files: readonly { readonly from: string; readonly to: string }[];
-  readonly network: { readonly setup: 'none' | 'full'; readonly episode: 'none' | 'full' };
+  readonly network: { readonly setup: NetworkPolicy; readonly episode: NetworkPolicy };
   readonly services: readonly ServiceSpec[];
   readonly setup: readonly SetupStep[];
   readonly episode: {

@@ -25,5 +25,6 @@ export type BeginEvent = Of<typeof schema.beginEvent>;
 export type StepEvent = Of<typeof schema.stepEvent>;
 export type RewardEvent = Of<typeof schema.rewardEvent>;
 export type NoteEvent = Of<typeof schema.noteEvent>;
+export type NetworkEvent = Of<typeof schema.networkEvent>;
 export type EndEvent = Of<typeof schema.endEvent>;
 export type TraceEvent = Of<typeof schema.traceEvent>;

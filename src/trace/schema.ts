@@ -169,6 +169,16 @@ export const noteEvent = z
   })
   .describe('Something of note that is no step: an earlier attempt, room made in the context, a difference in a replay.');
 
+export const networkEvent = z
+  .strictObject({
+    type: z.literal('network'),
+    at,
+    host: z.string().describe('A name or an address, as the program wrote it.'),
+    port: z.int().min(1).max(65_535),
+    refused: z.string().optional().describe('Why it was refused, as the end of a sentence whose subject is the host; absent if it was allowed.'),
+  })
+  .describe('A request that left the sandbox through its proxy, where `network` allows certain hosts: each refused one, and the first allowed one of each host and port. Of either kind 500 at most; a note `network` counts the rest.');
+
 export const endEvent = z
   .strictObject({
     type: z.literal('end'),
@@ -180,7 +190,7 @@ export const endEvent = z
   })
   .describe('The last line: how it ended.');
 
-export const traceEvent = z.discriminatedUnion('type', [startEvent, messageEvent, modelEvent, beginEvent, stepEvent, rewardEvent, noteEvent, endEvent]);
+export const traceEvent = z.discriminatedUnion('type', [startEvent, messageEvent, modelEvent, beginEvent, stepEvent, rewardEvent, noteEvent, networkEvent, endEvent]);
 
 /** JSON Schema (draft 7) of one line. */
 export function traceJsonSchema(): object {

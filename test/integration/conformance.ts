@@ -6,6 +6,7 @@ import { commands } from './conformance/commands.js';
 import { files } from './conformance/files.js';
 import { isolation } from './conformance/isolation.js';
 import { live } from './conformance/live.js';
+import { network } from './conformance/network.js';
 import { snapshots } from './conformance/snapshots.js';
 import { lifecycle } from './conformance/lifecycle.js';
 import { Bench, type Subject } from './conformance/bench.js';
@@ -30,6 +31,7 @@ export function conformance(name: string, open: () => Promise<Subject>): void {
     commands(bench);
     files(bench);
     isolation(bench);
+    network(bench);
     live(bench);
     snapshots(bench);
   });

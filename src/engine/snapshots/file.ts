@@ -9,7 +9,8 @@ import { Readable } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
 import { pipeline } from 'node:stream/promises';
 import { extract, pack, type Header, type Pack } from 'tar-stream';
-import type { SnapshotKind } from '../../sandbox/provider.js';
+import { AllowList } from '../../sandbox/network/allowList.js';
+import type { NetworkPolicy, SnapshotKind } from '../../sandbox/provider.js';
 import type { SnapshotRecord } from '../../store/records.js';
 
 type Entry = Readable & { readonly header: Header };
@@ -172,6 +173,17 @@ function checked(file: string, text: string): Manifest {
     createdAt: createdAt!,
     name: isText(name, 100) ? name.replace(/\p{Cc}/gu, ' ') : undefined,
     note: isText(note, 2000) ? note : undefined,
-    settings: { env, resources: { cpu: limit(cpu), memory: limit(memory), pids: limit(pids), disk: limit(disk) }, network: settings?.network === 'full' ? 'full' : 'none' },
+    settings: { env, resources: { cpu: limit(cpu), memory: limit(memory), pids: limit(pids), disk: limit(disk) }, network: networkOf(settings?.network) },
   };
+}
+
+/** A list that this version does not understand allows nothing. */
+function networkOf(network: unknown): NetworkPolicy {
+  const { allow } = (typeof network === 'object' && network !== null ? network : {}) as { allow?: unknown };
+  if (!Array.isArray(allow)) return network === 'full' ? 'full' : 'none';
+  try {
+    return { allow: new AllowList(allow.map(String)).entries };
+  } catch {
+    return 'none';
+  }
 }

@@ -5,7 +5,7 @@ export const bubblewrapCapabilities: Capabilities = {
   gpu: false,
   filesystemSnapshot: true,
   memorySnapshot: false,
-  network: ['none', 'full'],
+  network: ['none', 'full', 'allow'],
   image: true,
   rootFolder: true,
   dockerfile: false,

@@ -85,7 +85,7 @@ function bwrapArguments(mnt: string, ability: Ability, { network, build, source,
   const several = build && ability.privileged;
   return [
     ...(several ? [] : ['--unshare-user', '--uid', '0', '--gid', '0', ...(ability.host.disableUserns ? ['--disable-userns'] : [])]),
-    ...['--unshare-pid', '--unshare-ipc', '--unshare-uts', '--unshare-cgroup-try', ...(network === 'none' ? ['--unshare-net'] : [])],
+    ...['--unshare-pid', '--unshare-ipc', '--unshare-uts', '--unshare-cgroup-try', ...(network !== 'full' ? ['--unshare-net'] : [])],
     ...['--die-with-parent', '--new-session', '--as-pid-1', '--hostname', 'sandbox', '--json-status-fd', String(STATUS_FD), '--cap-drop', 'ALL'],
     ...(several ? BUILD_CAPABILITIES.flatMap((name) => ['--cap-add', `CAP_${name.toUpperCase()}`]) : []),
     ...['--bind', join(mnt, 'root'), '/'],

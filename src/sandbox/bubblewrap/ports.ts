@@ -11,6 +11,7 @@ import { HOST_ENVIRONMENT } from './host.js';
 import { outer, type Target } from './joined.js';
 import { descendants } from './processes.js';
 import { Relayed } from '../relayed.js';
+import { PROXY_PORT } from '../network/relayPrograms.js';
 import { RELAY_PROGRAM } from '../relayProgram.js';
 
 /** Exit code of the relay when the connection was refused. */
@@ -30,14 +31,15 @@ export class Ports {
     const { gate } = this.target;
     const tables = await Promise.all(['tcp', 'tcp6'].map((name) => readFile(`/proc/${gate}/net/${name}`, 'latin1').catch(() => '')));
     const sockets = listeningSockets(tables.join('\n'));
-    if (this.network === 'none' || sockets.length === 0) return portsOf(sockets);
+    if (this.network !== 'full') return portsOf(typeof this.network === 'string' ? sockets : sockets.filter(({ port }) => port !== PROXY_PORT));
+    if (sockets.length === 0) return [];
     // It shares the machine's network, so what is its own is told by who holds the sockets.
     const own = await this.socketsOfProcesses();
     return portsOf(sockets.filter(({ inode }) => own.has(inode)));
   }
 
   async connect(port: number, signal: AbortSignal): Promise<Duplex> {
-    const connection = this.network === 'none' ? await this.relay(port, signal) : await this.direct(port, signal);
+    const connection = this.network !== 'full' ? await this.relay(port, signal) : await this.direct(port, signal);
     this.open.add(connection);
     connection.once('close', () => this.open.delete(connection));
     return connection;

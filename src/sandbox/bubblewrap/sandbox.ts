@@ -16,6 +16,7 @@ import { mountFolder } from './ability.js';
 import { diskFailure } from './disk.js';
 import { Ports } from './ports.js';
 import { kill } from './processes.js';
+import type { Outlet } from '../network/outlet.js';
 import type { Snapshots } from './snapshots.js';
 import { StandStill } from './standStill.js';
 import type { Started } from './start.js';
@@ -39,6 +40,8 @@ export interface SandboxParts {
   readonly fifos: Fifos;
   readonly group: Group;
   readonly snapshots: Snapshots;
+  /** The way out of one with a list of allowed hosts. */
+  readonly outlet: Outlet | undefined;
   readonly lifetimeMs: number;
   /** Takes back what was set up for it, once nothing of it runs. */
   readonly takeBack: () => Promise<void>;
@@ -151,6 +154,7 @@ export class BubblewrapSandbox implements Sandbox {
     const { started } = this.parts;
     this.commands.end();
     this.network.end();
+    this.parts.outlet?.close();
     kill(started.target.gate);
     const impatience = setTimeout(() => kill(started.target.launcher), PATIENCE_MS);
     void started.ended.then(() => clearTimeout(impatience));
@@ -161,6 +165,7 @@ export class BubblewrapSandbox implements Sandbox {
     clearTimeout(this.timer);
     this.commands.end();
     this.network.end();
+    this.parts.outlet?.close();
     await this.taking?.catch(() => undefined);
     await this.parts.takeBack();
   }

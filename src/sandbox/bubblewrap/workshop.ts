@@ -4,6 +4,7 @@ import { mkdir, readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import { ProviderUnavailable } from '../errors.js';
+import { listOf, Outlet, proxyVariables } from '../network/outlet.js';
 import { currentOwner, isOwnerAlive } from '../owner.js';
 import type { ProviderContext, SandboxInfo, SandboxSpec } from '../provider.js';
 import { findAbility, type Ability } from './ability.js';
@@ -13,6 +14,7 @@ import { resolvConf } from './host.js';
 import type { Launch } from './launch.js';
 import { isId, type Ledger } from './ledger.js';
 import { limitsOf } from './limits.js';
+import { startRelay } from './outlet.js';
 import { withWord } from './processes.js';
 import { Roots } from './roots.js';
 import { BubblewrapSandbox } from './sandbox.js';
@@ -74,6 +76,7 @@ export class Workshop {
   async make(source: Source, spec: SandboxSpec, build: boolean, signal: AbortSignal): Promise<BubblewrapSandbox> {
     const { ability, slots, starter, fifos, snapshots } = this;
     const limits = limitsOf(spec.resources, build);
+    const list = listOf(spec.network);
     const id = `bw-${randomBytes(8).toString('hex')}`;
     const entry = { id, labels: spec.labels, createdAt: Date.now() };
     const work = (build ? ability.folderDisk : !ability.memoryDisk) ? join(this.context.stateDir, 'work', id) : undefined;
@@ -100,10 +103,15 @@ export class Workshop {
         work === undefined ? undefined : mkdir(work, { recursive: true }),
       );
       const launch: Launch = { source, limits, network: spec.network, work, build, lifetimeSeconds: Math.ceil(spec.lifetimeMs / 1000) + GRACE_SECONDS, procs: group.procs, resolvConf: spec.network === 'full' ? await resolvConf() : undefined };
-      const started = await start({ stateDir: this.context.stateDir, ability, starter, slot, group, id, launch, env: spec.env, workdir: spec.workdir }, signal);
+      const started = await start({ stateDir: this.context.stateDir, ability, starter, slot, group, id, launch, env: { ...proxyVariables(spec.network), ...spec.env }, workdir: spec.workdir }, signal);
       const info: SandboxInfo = { ...entry, provider: 'bubblewrap', state: 'running' };
-      const sandbox = new BubblewrapSandbox({ id, info, stateDir: this.context.stateDir, launch, started, fifos, group, snapshots, lifetimeMs: spec.lifetimeMs, takeBack });
+      const outlet = list && new Outlet({ list, onRequest: spec.onNetwork, start: () => startRelay(started.target) });
+      const sandbox = new BubblewrapSandbox({ id, info, stateDir: this.context.stateDir, launch, started, fifos, group, snapshots, outlet, lifetimeMs: spec.lifetimeMs, takeBack });
       this.live.set(id, sandbox);
+      await outlet?.ready().catch(async (error: unknown) => {
+        await sandbox.terminate();
+        throw error;
+      });
       // Whoever waited may have stopped waiting, and nobody else knows of it.
       if (signal.aborted) await sandbox.terminate();
       signal.throwIfAborted();

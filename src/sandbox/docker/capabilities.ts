@@ -5,7 +5,7 @@ export const dockerCapabilities: Capabilities = {
   gpu: true,
   filesystemSnapshot: true,
   memorySnapshot: false,
-  network: ['none', 'full'],
+  network: ['none', 'full', 'allow'],
   image: true,
   rootFolder: false,
   dockerfile: true,

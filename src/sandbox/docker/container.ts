@@ -13,8 +13,8 @@ import { GATE } from './shell.js';
 export type Purpose = 'setup' | 'episode';
 
 export const DEFAULT_PIDS = 1024;
-/** Processes of our own: the first one, the timer and its sleep, the watcher. */
-const OWN_PIDS = 4;
+/** Processes of our own: the first one, the timer and its sleep, the watcher; the relay to the proxy and its shell. */
+const OWN_PIDS = 6;
 const DEFAULT_SHM_BYTES = 1 << 30;
 
 const SETUP_CAPABILITIES = ['CHOWN', 'DAC_OVERRIDE', 'FOWNER', 'FSETID', 'SETUID', 'SETGID', 'SETFCAP', 'KILL', 'SYS_CHROOT', 'AUDIT_WRITE'];
@@ -39,7 +39,7 @@ export interface ImageTraits {
 
 export function containerOptions(id: string, image: string, traits: ImageTraits, spec: SandboxSpec, purpose: Purpose, host: HostTraits): Docker.ContainerCreateOptions {
   const setup = purpose === 'setup';
-  const offline = spec.network === 'none';
+  const offline = spec.network !== 'full';
   return {
     name: containerName(id),
     Image: image,

@@ -9,6 +9,8 @@ import type { Engine } from './engine.js';
 import { Gate, newNonce } from './gate.js';
 import { ask, startCommand } from './inside.js';
 import { Interruption } from './interruption.js';
+import { listOf, Outlet } from '../network/outlet.js';
+import { startRelay } from './outlet.js';
 import { becoming, COOKIE, KILL_ALL, KILL_BY_COOKIE, preparation, type Command } from './shell.js';
 import { Screen, startOnTerminal } from './terminal.js';
 
@@ -59,6 +61,8 @@ export class Processes {
   private restarts = 0;
   private memoryKills = 0;
   private killing: Promise<unknown> = Promise.resolve();
+  /** The way out of a sandbox with a list of allowed hosts. */
+  private readonly outlet: Outlet | undefined;
 
   constructor(
     private readonly engine: Engine,
@@ -69,13 +73,25 @@ export class Processes {
   ) {
     this.endsAt = Date.now() + spec.lifetimeMs;
     this.ended = new Promise((resolve) => (this.onEnded = resolve));
+    const list = listOf(spec.network);
+    this.outlet = list && new Outlet({ list, onRequest: spec.onNetwork, start: () => startRelay((argv, options) => this.begin(argv, options, undefined)) });
+    void this.ended.then(() => this.outlet?.close());
     this.watch();
   }
 
+  /** Resolves when commands find all that they need. */
+  async ready(): Promise<void> {
+    await this.outlet?.ready();
+  }
+
   exec(argv: readonly string[], options: ExecOptions = {}): ExecProcess {
+    return this.begin(argv, options, this.outlet);
+  }
+
+  private begin(argv: readonly string[], options: ExecOptions, outlet: Outlet | undefined): ExecProcess {
     const output = options.tty ? new Screen(newNonce()) : new CommandOutput(newNonce());
     const shape: Shape | undefined = options.tty && { size: options.tty };
-    const exit = this.run(argv, options, output, shape).finally(() => output.end());
+    const exit = this.run(argv, options, output, shape, outlet).finally(() => output.end());
     // Whoever reads only the streams has not asked for it.
     exit.catch(() => undefined);
     const resize = (size: TerminalSize): void => {
@@ -96,16 +112,19 @@ export class Processes {
   /** From now on commands are lost. */
   end(): void {
     this.ending = true;
+    this.outlet?.close();
   }
 
   disconnect(): void {
     this.gate.destroy();
   }
 
-  private async run(argv: readonly string[], options: ExecOptions, output: CommandOutput | Screen, shape: Shape | undefined): Promise<ExitStatus> {
+  private async run(argv: readonly string[], options: ExecOptions, output: CommandOutput | Screen, shape: Shape | undefined, outlet: Outlet | undefined): Promise<ExitStatus> {
     options.signal?.throwIfAborted();
     if (this.ending || this.over) await this.gone();
     if (argv.length === 0) throw new Unsupported('there is no command to run');
+    // What was killed or ended by a program of the sandbox is there again for the next one.
+    await outlet?.ready();
     const env = { ...(shape && { TERM: TERMINAL_TYPE }), ...this.spec.env, ...options.env };
     const command = { argv, env, cwd: options.cwd, stdin: shape !== undefined || options.stdin !== undefined, cookie: newNonce() };
     const interruption = new Interruption(options, this.endsAt + LIFE_GRACE_MS);
@@ -239,6 +258,7 @@ export class Processes {
       await this.restart(signal);
     }
     for (const cookie of victims) this.started.delete(cookie);
+    this.outlet?.killed();
   }
 
   /** Runs a script that kills, as an exec; whether it came to its end in time. */

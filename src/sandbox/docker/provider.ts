@@ -9,6 +9,7 @@ import { reasonOf, statusOf } from './failures.js';
 import { verifyGpu } from './gpu.js';
 import { checkEngine, hasDiskQuota } from './health.js';
 import { resolveImage } from './images.js';
+import { listOf, proxyVariables } from '../network/outlet.js';
 import { containerName, ID_LABEL, sandboxInfo } from './labels.js';
 import { DockerSandbox } from './sandbox.js';
 import { hasImage, removeImage } from './snapshots.js';
@@ -93,10 +94,13 @@ export class DockerProvider implements Provider {
 
   private async start(image: string, spec: SandboxSpec, purpose: Purpose, options: OperationOptions | undefined): Promise<Sandbox> {
     const id = newId();
+    // A list that is wrong is told before anything is made.
+    listOf(spec.network);
     const { container, gate } = await this.startContainer(id, image, spec, purpose, options);
     const info: SandboxInfo = { id, provider: this.id, labels: spec.labels, createdAt: Date.now(), state: 'running' };
-    const sandbox = new DockerSandbox(this.engine, container, gate, info, spec);
+    const sandbox = new DockerSandbox(this.engine, container, gate, info, { ...spec, env: { ...proxyVariables(spec.network), ...spec.env } });
     try {
+      await sandbox.ready();
       if (spec.resources.gpu) await this.engine.call('Looking for the GPU', options, GPU_TIMEOUT_MS, (_, signal) => verifyGpu(container, spec.resources.gpu!, signal));
       return sandbox;
     } catch (error) {

@@ -3,6 +3,7 @@ import type Docker from 'dockerode';
 import type { Duplex } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import { SandboxError, Unsupported } from '../errors.js';
+import { PROXY_PORT } from '../network/relayPrograms.js';
 import { listeningSockets, portsOf } from '../procNet.js';
 import type { ExecOptions, ExecProcess, FileChange, ListeningPort, OperationOptions, ProviderSnapshot, Sandbox, SandboxFiles, SandboxInfo, SandboxSpec, SandboxStats, SnapshotKind } from '../provider.js';
 import { changesOf } from './changes.js';
@@ -30,7 +31,7 @@ export class DockerSandbox implements Sandbox {
     private readonly container: Docker.Container,
     gate: Gate,
     readonly info: SandboxInfo,
-    spec: SandboxSpec,
+    private readonly spec: SandboxSpec,
   ) {
     this.processes = new Processes(engine, container, gate, spec);
     this.files = new DockerFiles(engine, container, (argv, more) => this.exec(argv, more));
@@ -42,6 +43,11 @@ export class DockerSandbox implements Sandbox {
 
   get id(): string {
     return this.info.id;
+  }
+
+  /** Resolves when commands find all that they need. */
+  ready(): Promise<void> {
+    return this.processes.ready();
   }
 
   exec(argv: readonly string[], options?: ExecOptions): ExecProcess {
@@ -66,7 +72,8 @@ export class DockerSandbox implements Sandbox {
       child.stderr.resume();
       const [{ code }, tables] = await Promise.all([child.exit, text(child.stdout)]);
       if (code !== 0) throw new SandboxError(`the ports of the sandbox cannot be read: exit code ${code}`);
-      return portsOf(listeningSockets(tables));
+      const sockets = listeningSockets(tables);
+      return portsOf(typeof this.spec.network === 'string' ? sockets : sockets.filter((each) => each.port !== PROXY_PORT));
     });
   }
 

@@ -1,5 +1,5 @@
 /** Events of a native trace as steps of the model. */
-import type { Action, BeginEvent, CommandResult, Content, MessageEvent, ModelEvent, NoteEvent, Observation, RewardEvent, StepEvent, StoredBlob } from '../events.js';
+import type { Action, BeginEvent, CommandResult, Content, MessageEvent, ModelEvent, NetworkEvent, NoteEvent, Observation, RewardEvent, StepEvent, StoredBlob } from '../events.js';
 import type { BlobRef, Part, StepDetail, ToolCall } from '../model.js';
 import { callTitle, compact, isRecord, titleOf } from '../text.js';
 
@@ -156,4 +156,17 @@ export function describeReward({ at, ms, reward, components, problem, output }: 
 
 export function describeNote({ at, level, what, message }: NoteEvent): Described {
   return { label: titleOf(what, 40), source: 'system', kind: level === 'error' ? 'error' : 'message', title: titleOf(message), at, ...(level === 'error' && { error: titleOf(what) }), message: partOf(message, 'text') };
+}
+
+export function describeNetwork({ at, host, port, refused }: NetworkEvent): Described {
+  const goal = `${host.includes(':') ? `[${host}]` : host}:${port}`;
+  return {
+    label: 'network',
+    source: 'system',
+    kind: refused === undefined ? 'message' : 'error',
+    title: titleOf(refused === undefined ? `allowed ${goal}` : `refused ${goal}: it ${refused}`),
+    at,
+    ...(refused !== undefined && { error: 'refused' }),
+    message: partOf(refused === undefined ? `The proxy connected the sandbox with ${goal}.` : `The proxy refused to connect the sandbox with ${goal}: it ${refused}.`, 'text'),
+  };
 }

@@ -8,7 +8,7 @@ import { readJson } from '../json/prune.js';
 import { eachLine, type Line } from '../lines.js';
 import type { StepDetail, StepKind, TraceHead, Tokens } from '../model.js';
 import { messageOf, StepReader, type Segment } from '../stepReader.js';
-import { describeMessage, describeNote, describeReward, describeStep, type Described, type StepEvents } from './describe.js';
+import { describeMessage, describeNetwork, describeNote, describeReward, describeStep, type Described, type StepEvents } from './describe.js';
 import { readStored, textsOfBlobs } from './blobs.js';
 import { inlined, MessageIndex } from './context.js';
 
@@ -16,7 +16,7 @@ import { inlined, MessageIndex } from './context.js';
 const HEAD = 64;
 const TYPE = /^\{"type":"([a-z]+)"/;
 const TIME = /^\{"type":"[a-z]+","at":(\d{1,16})[,}]/;
-const KINDS: Partial<Record<TraceEvent['type'], StepKind>> = { message: 'message', reward: 'verifier', note: 'message', step: 'action' };
+const KINDS: Partial<Record<TraceEvent['type'], StepKind>> = { message: 'message', reward: 'verifier', note: 'message', network: 'message', step: 'action' };
 const LIVE_MS = 600_000;
 /** Bytes that the second pass parses at once: about a millisecond, for which whoever asks for a step has to wait. */
 const PARSED_TOGETHER = 128 << 10;
@@ -193,7 +193,7 @@ export class NativeReader extends StepReader {
     const { head } = line;
     const type = TYPE.exec(head)?.[1] as TraceEvent['type'] | undefined;
     if (line.end === line.start) return;
-    if (type === 'step' || type === 'message' || type === 'note') return this.add(line, KINDS[type]!, Number(TIME.exec(head)?.[1] ?? NaN));
+    if (type === 'step' || type === 'message' || type === 'note' || type === 'network') return this.add(line, KINDS[type]!, Number(TIME.exec(head)?.[1] ?? NaN));
     if (type === 'begin' || type === 'model') {
       this.openFrom ??= line.start;
       return;
@@ -282,11 +282,13 @@ const DAMAGED = 'damaged';
 
 /** The step that these events make; other events may lie between them. */
 function describeEvents(events: readonly TraceEvent[], problem: unknown): Described {
-  const last = events.at(-1);
+  // What lies in the midst of a step that goes on is told by a step of its own.
+  const last = events.findLast(({ type }) => events.length === 1 || (type !== 'note' && type !== 'network'));
   try {
     if (last?.type === 'message') return describeMessage(last);
     if (last?.type === 'reward') return describeReward(last);
     if (last?.type === 'note') return describeNote(last);
+    if (last?.type === 'network') return describeNetwork(last);
     if (last) {
       const made: StepEvents = {
         models: events.filter((event): event is ModelEvent => event.type === 'model'),

@@ -18,7 +18,7 @@ describe('completion and hover', () => {
     assert.deepEqual(names(['resources', 'gpu']), ['count', 'model']);
     assert.deepEqual(names(['setup', 0]), ['run', 'python', 'timeout']);
     assert.deepEqual(names(['setup', '3']), ['run', 'python', 'timeout']);
-    assert.deepEqual(names(['network']), ['setup', 'episode']);
+    assert.deepEqual(names(['network']), ['setup', 'episode', 'allow']);
     for (const path of [['reward'], ['reward', 2]]) assert.ok(names(path).includes('command'));
   });
 
