@@ -3,11 +3,13 @@
  * what a resume runs.
  */
 import { setMaxListeners } from 'node:events';
-import { join } from 'node:path';
+import { writeFileSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import type { EpisodeLog } from '../store/episodeLog.js';
 import type { EpisodeRecord, RunRecord } from '../store/records.js';
 import { seedAt, seedCount } from '../template/template.js';
+import { SHORT_BYTES } from '../trace/writer.js';
 import { runEpisode, type EpisodeContext, type EpisodeFolder, type EpisodeId } from './episode.js';
 import { Limiter } from './limiter.js';
 
@@ -81,7 +83,11 @@ class Folder implements EpisodeFolder {
   }
 
   async writeOutput(outputs: Parameters<EpisodeFolder['writeOutput']>[0]): Promise<void> {
-    const kept = Object.entries(outputs).filter(([, capture]) => capture.total > 0);
-    await Promise.all(kept.map(([name, capture]) => writeFile(join(this.path, `${name}.log`), capture.bytes())));
+    for (const [name, capture] of Object.entries(outputs)) {
+      if (capture.total === 0) continue;
+      const [file, bytes] = [join(this.path, `${name}.log`), capture.bytes()];
+      if (bytes.length <= SHORT_BYTES) writeFileSync(file, bytes);
+      else await writeFile(file, bytes);
+    }
   }
 }

@@ -4,6 +4,7 @@
  * trace that ends with at most one torn line. A short episode costs one file, opened once.
  */
 import { createHash, randomBytes } from 'node:crypto';
+import { mkdirSync, writeFileSync } from 'node:fs';
 import { mkdir, open, rename, rm, writeFile, type FileHandle } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Action, Content, NoteEvent, StoredBlob, TraceEvent } from './events.js';
@@ -19,6 +20,8 @@ const HEAD_CHARACTERS = 200;
 const FLUSH_MS = 250;
 /** Who records more than this without a flush has to wait for one. */
 const PENDING_BYTES = 1 << 20;
+/** A file no longer than this is written at once: to ask a thread for so little, three times, takes longer than to do it. */
+export const SHORT_BYTES = 64 * 1024;
 /** Lines and blobs of one trace. What comes after is left out, but for notes, the reward and the end; a note `full` says so. */
 const MAX_BYTES = 2 * 2 ** 30;
 
@@ -114,7 +117,7 @@ export class TraceWriter {
   async finish(): Promise<void> {
     this.begun = undefined;
     try {
-      await this.flush();
+      if (!this.writeShort()) await this.flush();
       this.check();
     } finally {
       await this.close();
@@ -153,6 +156,21 @@ export class TraceWriter {
       // A failure is told by whoever waits next.
       void this.flush().catch(() => undefined);
     }, FLUSH_MS);
+  }
+
+  /** Writes the whole of a short trace of which nothing is written yet. False if it is none, or if the file is there already. */
+  private writeShort(): boolean {
+    if (this.handle || this.flushing || this.blobs.length > 0 || this.pending > SHORT_BYTES || this.lines.length === 0) return false;
+    const { folder } = this.options;
+    mkdirSync(folder, { recursive: true });
+    try {
+      writeFileSync(join(folder, TRACE_FILE), this.lines.join(''), { flag: 'wx' });
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code === 'EEXIST') return false;
+      throw error;
+    }
+    this.lines = [];
+    return true;
   }
 
   private check(): void {

@@ -6,6 +6,10 @@ export type RunViewClient = RpcClient<RunViewRequests, RunViewNotifications>;
 
 /** Shortest time between two requests for the same while a run changes, ms: a few a second is all that can be read. */
 const REFRESH_MS = 300;
+/** Longest one, ms: what is slower no longer looks alive. */
+const SLOWEST_REFRESH_MS = 2000;
+/** What is on screen again after t ms is not asked for within this many times t: to be watched must not slow down a run on the same machine. */
+const REST = 20;
 
 interface Listener {
   /** There is another snapshot; `grown` is how many episodes finished since the last one. */
@@ -23,6 +27,8 @@ export class RunModel implements ReactiveController {
   receivedAt = 0;
   #stale = false;
   #busy = false;
+  /** When to ask again at the earliest, by `performance.now()`. */
+  #nextAt = 0;
   #timer?: ReturnType<typeof setTimeout>;
   readonly #host: ReactiveControllerHost;
   readonly #client: RunViewClient;
@@ -57,7 +63,7 @@ export class RunModel implements ReactiveController {
     this.#stale = true;
     if (this.#busy || document.hidden) return;
     clearTimeout(this.#timer);
-    this.#timer = setTimeout(() => void this.refresh(), Math.max(0, this.receivedAt + REFRESH_MS - performance.now()));
+    this.#timer = setTimeout(() => void this.refresh(), Math.max(0, this.#nextAt - performance.now()));
   }
 
   /** Asks for the snapshot now. */
@@ -66,6 +72,7 @@ export class RunModel implements ReactiveController {
     this.#busy = true;
     this.#stale = false;
     const before = this.snapshot;
+    const asked = performance.now();
     try {
       let target: RunViewTarget | undefined;
       if (before) this.snapshot = await this.#client.request('snapshot', undefined);
@@ -76,10 +83,20 @@ export class RunModel implements ReactiveController {
     } catch (error) {
       this.problem = error instanceof Error ? error.message : String(error);
     } finally {
-      this.#busy = false;
       this.receivedAt = performance.now();
+      this.#nextAt = this.receivedAt + REFRESH_MS;
       this.#host.requestUpdate();
+      if (before) await painted();
+      this.#busy = false;
+      this.#nextAt = asked + Math.min(SLOWEST_REFRESH_MS, Math.max(REFRESH_MS, (performance.now() - asked) * REST));
       if (this.#stale) this.#invalidate();
     }
   }
 }
+
+/** Resolves when the next frame is on screen; in a page that nobody sees, at once. */
+const painted = (): Promise<void> =>
+  new Promise((resolve) => {
+    if (document.hidden) resolve();
+    else requestAnimationFrame(() => setTimeout(resolve));
+  });
