@@ -18,6 +18,7 @@ import { TemplateCodeLens } from './language/codeLens.js';
 import { LazyLanguage } from './language/lazy.js';
 import { Documents } from './panels/documents.js';
 import { Monitors } from './panels/monitors.js';
+import { Places } from './panels/places.js';
 import { RunViews } from './panels/runViews.js';
 import { TraceViews } from './panels/traceViews.js';
 import { Looking } from './looking.js';
@@ -97,7 +98,7 @@ export function activate(context: vscode.ExtensionContext): TestApi | undefined 
     monitors: own(new Monitors({ extensionUri: context.extensionUri, runner: engine, log })),
     setup: own(new Setup(engine, context.globalStorageUri.fsPath, log)),
     runViews: own(new RunViews(panels)),
-    traceViews: own(new TraceViews(panels)),
+    traceViews: own(new TraceViews({ ...panels, places: new Places(context.workspaceState) })),
   };
   own(logBuildOutput(engine, log));
   own(new CurrentRun(services.runs));

@@ -45,7 +45,9 @@ export interface TraceViewTarget {
 /** Requests from the webview, answered by the extension: name to parameters and result. */
 export interface TraceViewRequests {
   /** Sent first, when the page is up. */
-  ready: { params: { member?: number }; result: TraceOpened & { readonly show?: TraceViewTarget } };
+  ready: { params: { member?: number }; result: TraceOpened & { readonly show?: TraceViewTarget; readonly kept?: string } };
+  /** Where the reader is, for `kept` of a later `ready`: VS Code may save what the page keeps itself only seconds later. */
+  keep: { params: { state: string }; result: null };
   /** Takes in what was appended; the head if anything was, or in any case. */
   refresh: { params: { always: boolean }; result: TraceHead | null };
   summaries: { params: { from: number; to: number }; result: readonly StepSummary[] };

@@ -59,8 +59,6 @@ describe('a trace in VS Code', function () {
     await page.keyboard.press('p');
     await step('pytest -q');
     await page.keyboard.press('Control+F');
-    // VS Code takes the key first, and the page hears of it a moment later.
-    await traceView.locator('input:focus').waitFor();
     await page.keyboard.type('data.csv');
     await traceView.locator('.search-status', { hasText: '1 result' }).waitFor();
     await page.keyboard.press('Enter');
@@ -74,6 +72,17 @@ describe('a trace in VS Code', function () {
     await page.keyboard.press('o');
     await page.getByRole('tab', { name: /^raw\.json/ }).waitFor();
     await page.getByRole('tab', { name: 'by-hand.traj' }).click();
+  });
+
+  it('is there again, where the reader was, after the window was reloaded', async () => {
+    const { page } = story.workbench;
+    await step('cat data.csv');
+    await page.keyboard.press('h');
+    await step('ls');
+    await story.workbench.reload();
+    // VS Code may come back to the tab that was in front a while before.
+    await page.getByRole('tab', { name: 'by-hand.traj' }).click();
+    await step('ls');
   });
 
   it('of an episode opens from the run view', async () => {

@@ -13,7 +13,7 @@ import './app.css';
 import { asCurl, asPython, callUrl, stepMarkdown } from './copy.js';
 import './dialogs.js';
 import './header.js';
-import { type Deed, deedOf } from './keys.js';
+import { type Deed, deedOf, isFind } from './keys.js';
 import type { StepList } from './list/stepList.js';
 import './list/stepList.js';
 import { Player } from './player.js';
@@ -25,7 +25,7 @@ import { over, out } from './stepping.js';
 import { StepSource } from './stepSource.js';
 import './timeline/timeline.js';
 import { TraceModel, type TraceViewClient, message } from './traceModel.js';
-import { SPEEDS, type ViewState, keepState, restoreState } from './viewState.js';
+import { SPEEDS, type ViewState, keepState, newerState, restoreState } from './viewState.js';
 
 /** From this width on, px, the step is beside the list. */
 const WIDE = '(min-width: 720px)';
@@ -33,6 +33,10 @@ const WIDE = '(min-width: 720px)';
 const DIALOG_TIMEOUT_MS = 600_000;
 const SEARCH_TIMEOUT_MS = 600_000;
 const BLOBS_KEPT = 24;
+/** Changes of the state that come faster are kept together. */
+const KEEP_MS = 200;
+/** The page sees the key for a search before VS Code does, which then asks for the same at most so much later, ms. */
+const FIND_ECHO_MS = 3000;
 
 type Dialog = 'keys' | 'goTo';
 
@@ -50,7 +54,7 @@ export class TraceView extends PageElement {
   @query('rl-step-pane') private readonly pane?: StepPane;
   @query('rl-search') private readonly searchPanel?: SearchPanel;
   readonly #client: TraceViewClient = pageClient();
-  readonly #model = new TraceModel(this, this.#client, { onOpened: (start, target) => this.#onOpened(start, target), onGrown: (from) => this.#onGrown(from) });
+  readonly #model = new TraceModel(this, this.#client, { onOpened: (...opened) => this.#onOpened(...opened), onGrown: (from) => this.#onGrown(from) });
   readonly #source = new StepSource((from, to, signal) => this.#client.request('summaries', { from, to }, { signal }), () => this.requestUpdate());
   readonly #player = new Player(() => this.#playOn(), () => (this.playing = this.#player.playing));
   readonly #wide = matchMedia(WIDE);
@@ -58,6 +62,8 @@ export class TraceView extends PageElement {
   #onHits: ((hits: readonly SearchHit[]) => void) | undefined;
   #search = 0;
   #keeping?: ReturnType<typeof setTimeout>;
+  #unkept = false;
+  #findAt = -Infinity;
   /** Whether the reader stays at the end as it moves. */
   #following = false;
 
@@ -101,14 +107,22 @@ export class TraceView extends PageElement {
   }
 
   readonly #redraw = () => this.requestUpdate();
-  readonly #keep = () => keepState(this.dataset['trace'] ?? '', this.view);
+  readonly #keep = () => {
+    this.#unkept = false;
+    const state = keepState(this.dataset['trace'] ?? '', this.view);
+    void this.#client.request('keep', { state }).catch(() => undefined);
+  };
 
   #set(change: Partial<ViewState>): void {
     this.view = { ...this.view, ...change };
-    this.#keeping ??= setTimeout(() => {
+    this.#unkept = true;
+    if (this.#keeping) return;
+    // At once: a window that goes gives no time to do it later.
+    this.#keep();
+    this.#keeping = setTimeout(() => {
       this.#keeping = undefined;
-      this.#keep();
-    }, 200);
+      if (this.#unkept) this.#set({});
+    }, KEEP_MS);
   }
 
   get #total(): number {
@@ -119,14 +133,21 @@ export class TraceView extends PageElement {
     return Math.min(this.view.step ?? 0, Math.max(0, this.#total - 1));
   }
 
-  #onOpened(start: number, target: TraceViewTarget | undefined): void {
+  #onOpened(start: number, target: TraceViewTarget | undefined, kept: string | undefined): void {
+    const newer = kept === undefined ? undefined : newerState(kept);
+    const { member } = this.view;
+    if (newer) this.#set(newer);
+    if (this.view.member !== member) return void this.#model.open(this.view.member);
     this.#source.reset();
     this.#source.grow(this.#total, 0);
     this.#blobs.clear();
     this.revision++;
-    this.#go(target?.step ?? this.view.step ?? start);
+    const step = target?.step ?? this.view.step ?? start;
+    // One that has yet to be found in a large file stays the one that is meant: the last that is there is shown until then.
+    if (step !== this.view.step) this.#set({ step });
+    const { live, indexed } = this.#model.head!;
     // Where the episode goes on, the end is where things happen.
-    if (this.#model.head?.live && target?.step === undefined) this.#following = this.#selected >= this.#total - 1;
+    this.#following = step === this.#total - 1 || (live && indexed === undefined && target?.step === undefined && step >= this.#total);
     void this.updateComplete.then(() => this.dialog || this.searchPanel?.contains(document.activeElement) || this.list?.focusList());
   }
 
@@ -161,13 +182,23 @@ export class TraceView extends PageElement {
   }
 
   async #command(command: TraceViewCommand): Promise<void> {
-    if (command === 'search') return this.#openSearch();
+    if (command === 'search') {
+      if (performance.now() - this.#findAt > FIND_ECHO_MS) this.#openSearch();
+      return;
+    }
     await this.#do(command);
   }
 
   readonly #onKey = (event: KeyboardEvent) => {
+    if (!this.#model.head) return;
+    if (isFind(event)) {
+      // Here, since what is typed next is for the box: VS Code's own way to the command takes a moment.
+      event.preventDefault();
+      this.#findAt = performance.now();
+      return this.#openSearch();
+    }
     const deed = deedOf(event);
-    if (!deed || !this.#model.head) return;
+    if (!deed) return;
     event.preventDefault();
     void this.#do(deed);
   };

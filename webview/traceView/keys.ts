@@ -41,6 +41,12 @@ export const KEYS: readonly Key[] = [
   { deed: 'help', on: ['?'], keys: ['?'], does: () => l10n.t('This list') },
 ];
 
+/** The key that VS Code has for its command, too. */
+export function isFind({ key, ctrlKey, metaKey, altKey, shiftKey, target }: KeyboardEvent): boolean {
+  const [modifier, other] = /Mac/.test(navigator.userAgent) ? [metaKey, ctrlKey] : [ctrlKey, metaKey];
+  return key.toLowerCase() === 'f' && modifier && !other && !altKey && !shiftKey && (target as HTMLElement).closest('dialog') === null;
+}
+
 /** What a key does where it is pressed; undefined if it is the key of something else. */
 export function deedOf(event: KeyboardEvent): Deed | undefined {
   if (event.ctrlKey || event.metaKey || event.altKey || event.defaultPrevented || event.isComposing) return undefined;

@@ -14,7 +14,7 @@ const KEPT_STEPS = 12;
 
 interface Listener {
   /** Another trace is open: where to begin, and whether that was asked for. */
-  onOpened(start: number, target: TraceViewTarget | undefined): void;
+  onOpened(start: number, target: TraceViewTarget | undefined, kept: string | undefined): void;
   /** Steps from `from` on may be others than before. */
   onGrown(from: number): void;
 }
@@ -61,12 +61,12 @@ export class TraceModel implements ReactiveController {
     clearTimeout(this.#timer);
     this.#steps.clear();
     try {
-      const { head, start, show } = await this.#client.request('ready', { ...(member !== undefined && { member }) }, { timeoutMs: OPEN_TIMEOUT_MS });
+      const { head, start, show, kept } = await this.#client.request('ready', { ...(member !== undefined && { member }) }, { timeoutMs: OPEN_TIMEOUT_MS });
       if (opening !== this.#opening) return;
       this.head = head;
       this.problem = undefined;
       this.#lost = false;
-      this.#listener.onOpened(start, show);
+      this.#listener.onOpened(start, show, kept);
     } catch (error) {
       if (opening !== this.#opening) return;
       this.problem = message(error);

@@ -20,11 +20,38 @@ export const SPEEDS = [0.25, 0.5, 1, 2, 4, 8, 16] as const;
 
 const INITIAL: ViewState = { raw: false, split: 0.3, speed: 1 };
 
-/** What was kept, as far as it makes sense now. */
-export function restoreState(): ViewState {
-  const kept = vscodeApi.getState();
-  const view = (typeof kept === 'object' && kept !== null && 'view' in kept ? kept.view : undefined) as Partial<ViewState> | undefined;
-  if (typeof view !== 'object' || view === null) return INITIAL;
+/** What is kept: where the reader was, on which page, and when. */
+interface Kept {
+  readonly view: ViewState;
+  readonly page: string;
+  readonly at: number;
+}
+
+function keptIn(value: unknown): Kept | undefined {
+  if (typeof value !== 'object' || value === null) return undefined;
+  const { view, page, at } = value as Partial<Record<keyof Kept, unknown>>;
+  return typeof view === 'object' && view !== null && typeof page === 'string' && typeof at === 'number' ? { view: viewIn(view), page, at } : undefined;
+}
+
+/** What this page has kept last. */
+let own = keptIn(vscodeApi.getState());
+/** A page that comes back is the same one: two views of a file have a place each. */
+const page = own?.page ?? crypto.randomUUID();
+
+export const restoreState = (): ViewState => own?.view ?? INITIAL;
+
+/** What the extension has kept of the file, if this page has kept it and VS Code had not yet saved it when the window went. */
+export function newerState(text: string): ViewState | undefined {
+  try {
+    const kept = keptIn(JSON.parse(text));
+    return kept && (!own || (kept.page === page && kept.at > own.at)) ? kept.view : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** As far as it makes sense now. */
+function viewIn(view: Partial<ViewState>): ViewState {
   const count = (value: unknown) => (typeof value === 'number' && Number.isSafeInteger(value) && value >= 0 ? value : undefined);
   return {
     member: count(view.member),
@@ -36,7 +63,9 @@ export function restoreState(): ViewState {
   };
 }
 
-/** Keeps the state for `restoreState`, with what the extension finds the trace by. */
-export function keepState(trace: string, view: ViewState): void {
-  vscodeApi.setState({ trace, view } satisfies TraceViewState & { view: ViewState });
+/** Keeps the state for `restoreState`, with what the extension finds the trace by. The answer is for the extension to keep. */
+export function keepState(trace: string, view: ViewState): string {
+  own = { view, page, at: Date.now() };
+  vscodeApi.setState({ trace, ...own } satisfies TraceViewState & Kept);
+  return JSON.stringify(own);
 }

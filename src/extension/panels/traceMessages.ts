@@ -10,6 +10,7 @@ const isPlace = (value: unknown): value is Place => Array.isArray(value) && valu
 
 export const parseTraceMessage = messageParser<TraceViewRequests>({
   ready: (params) => isPlain(params) && (params.member === undefined || isCount(params.member)),
+  keep: (params) => isPlain(params) && isText(params.state),
   refresh: (params) => isPlain(params) && typeof params.always === 'boolean',
   summaries: (params) => isPlain(params) && isCount(params.from) && isCount(params.to) && params.to >= params.from && params.to - params.from <= MOST_STEPS,
   step: (params) => isPlain(params) && isCount(params.step),

@@ -10,11 +10,17 @@ import { linkAddress } from '../traceLink.js';
 import { browse } from './browse.js';
 import { traceViewPage } from './html.js';
 import type { Message } from './parse.js';
+import type { Places } from './places.js';
 import type { PanelDependencies } from './runViewPanel.js';
 import { parseTraceMessage } from './traceMessages.js';
 import { WebviewPage } from './webviewPage.js';
 
 let searches = 0;
+
+export interface TraceDependencies extends PanelDependencies {
+  /** Where readers were. */
+  readonly places: Places;
+}
 
 export class TraceViewPanel extends Disposing {
   private readonly page: WebviewPage<TraceViewRequests, TraceViewNotifications>;
@@ -26,7 +32,7 @@ export class TraceViewPanel extends Disposing {
   constructor(
     readonly panel: vscode.WebviewPanel,
     trace: TraceRef,
-    private readonly deps: PanelDependencies,
+    private readonly deps: TraceDependencies,
   ) {
     super();
     this.trace = trace;
@@ -76,8 +82,12 @@ export class TraceViewPanel extends Disposing {
         const show = this.target;
         this.target = undefined;
         this.ready = true;
-        return { ...opened, ...(show && { show }) } satisfies TraceViewRequests['ready']['result'];
+        const kept = this.deps.places.get(trace.file);
+        return { ...opened, ...(show && { show }), ...(kept !== undefined && { kept }) } satisfies TraceViewRequests['ready']['result'];
       }
+      case 'keep':
+        await this.deps.places.set(trace.file, params.state);
+        return null;
       case 'refresh':
         return runner.request('trace/refresh', { trace, ...params });
       case 'summaries':

@@ -9,8 +9,7 @@ import { TraceEditorType, TraceOptionEditorType, TraceViewType } from '../ids.js
 import { roots } from '../roots.js';
 import { isInside, restoredTrace } from '../traceLink.js';
 import type { EpisodeRef } from '../views/node.js';
-import type { PanelDependencies } from './runViewPanel.js';
-import { TraceViewPanel } from './traceViewPanel.js';
+import { type TraceDependencies, TraceViewPanel } from './traceViewPanel.js';
 
 interface TraceDocument extends vscode.CustomDocument {
   readonly uri: vscode.Uri;
@@ -23,7 +22,7 @@ export class TraceViews extends Disposing implements vscode.CustomReadonlyEditor
   /** What the editor that opens next on a file is to show. */
   private readonly targets = new Map<string, TraceViewTarget>();
 
-  constructor(private readonly deps: PanelDependencies) {
+  constructor(private readonly deps: TraceDependencies) {
     super();
     for (const type of [TraceEditorType, TraceOptionEditorType]) this.own(vscode.window.registerCustomEditorProvider(type, this, { supportsMultipleEditorsPerDocument: true }));
     this.own(vscode.window.registerWebviewPanelSerializer(TraceViewType, this));
@@ -92,6 +91,8 @@ export class TraceViews extends Disposing implements vscode.CustomReadonlyEditor
     this.views.add(view);
     panel.onDidDispose(() => {
       this.views.delete(view);
+      // Whoever closes it begins anew the next time; a window that goes closes nothing.
+      if (!this.isDisposed) void this.deps.places.forget(trace.file);
       void view.close();
     });
     return view;

@@ -17,6 +17,8 @@ export interface TraceStubOptions {
   /** Takes the place of what was made up for a step. */
   readonly details?: Readonly<Record<number, Partial<StepDetail>>>;
   readonly show?: { step?: number };
+  /** VS Code has not yet saved what the page kept when its window goes. */
+  readonly unsaved?: boolean;
 }
 
 type Request = Message<TraceViewRequests>;
@@ -85,7 +87,8 @@ class TraceStub {
   #answer({ method, params }: Request): unknown {
     const { head, start = 5, show } = this.#options;
     switch (method) {
-      case 'ready': return { head: { ...this.#head(), ...(params.member !== undefined && head?.members && { members: { ...head.members, selected: params.member } }) }, start: Math.min(start, this.#steps - 1), ...(show && { show }) } satisfies TraceViewRequests['ready']['result'];
+      case 'ready': return { head: { ...this.#head(), ...(params.member !== undefined && head?.members && { members: { ...head.members, selected: params.member } }) }, start: Math.min(start, this.#steps - 1), ...(show && { show }), ...(sessionStorage.getItem(KEPT) !== null && { kept: sessionStorage.getItem(KEPT)! }) } satisfies TraceViewRequests['ready']['result'];
+      case 'keep': sessionStorage.setItem(KEPT, params.state); return null;
       case 'refresh': {
         const changed = this.#changed;
         this.#changed = false;
@@ -162,12 +165,14 @@ async function picture(ref: string): Promise<Uint8Array> {
 }
 
 const STATE = 'trace-stub-state';
-const stub = (window.traceStub = new TraceStub((window as unknown as { __stubOptions: TraceStubOptions }).__stubOptions));
+const KEPT = 'trace-stub-kept';
+const options = (window as unknown as { __stubOptions: TraceStubOptions }).__stubOptions;
+const stub = (window.traceStub = new TraceStub(options));
 Object.assign(window, {
   acquireVsCodeApi: () => ({
     postMessage: (message: unknown) => stub.receive(structuredClone(message)),
     getState: () => (JSON.parse(sessionStorage.getItem(STATE) ?? 'null') as unknown) ?? undefined,
-    setState: (state: unknown) => sessionStorage.setItem(STATE, JSON.stringify(state)),
+    setState: (state: unknown) => void (options.unsaved || sessionStorage.setItem(STATE, JSON.stringify(state))),
   }),
 });
 performance.mark('host-ready');

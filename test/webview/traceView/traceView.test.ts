@@ -187,6 +187,22 @@ describe('trace view', function () {
       await shows(page, 6);
     });
 
+    it('for a search: what is typed after it is for the box, however late VS Code passes it on', async () => {
+      const page = await open({ start: 0 });
+      await press(page, 'Control+f');
+      await page.keyboard.type('div');
+      await page.evaluate(() => window.traceStub.notify('command', { command: 'search' }));
+      await page.evaluate(() => new Promise((resolve) => setTimeout(resolve, 20)));
+      await page.keyboard.type('ision');
+      await until(page, `document.querySelector('.search-status').textContent === '2 results'`);
+      assert.equal(await page.locator('.search-input input').inputValue(), 'division');
+      assert.deepEqual(await requests(page, 'copy'), []);
+      await press(page, 'Escape');
+      await press(page, 'Control+f');
+      await page.keyboard.type('x');
+      assert.equal(await page.locator('.search-input input').inputValue(), 'x');
+    });
+
     it('that VS Code passes on step over and out of a subagent', async () => {
       const nested = Object.fromEntries([3, 4, 5, 6].map((step) => [step, { depth: 1 }]));
       const page = await open({ start: 2, details: nested });
@@ -250,6 +266,31 @@ describe('trace view', function () {
     await until(page, `document.querySelector('.search-status')?.textContent === '2 results'`);
     await shows(page, 6);
     await page.locator('.raw').waitFor();
+  });
+
+  it('comes back there where VS Code had not saved that by then, at once', async () => {
+    const page = await open({ start: 0, unsaved: true });
+    await press(page, 'n');
+    await shows(page, 5);
+    // No event of a page that goes is of help here: nothing is sent any more.
+    await page.evaluate(() => window.addEventListener('pagehide', (event) => event.stopImmediatePropagation(), true));
+    await press(page, 'l');
+    await page.reload();
+    await shows(page, 6);
+  });
+
+  it('leaves each of two views of a file where it was', async () => {
+    const kept = (place: string, step: number, at: number) => JSON.stringify({ page: place, at, view: { step, raw: false, split: 0.3, speed: 1 } });
+    const page = await open({ script: `sessionStorage.setItem('trace-stub-state', '${kept('this', 3, 1000)}'); sessionStorage.setItem('trace-stub-kept', '${kept('other', 9, 2000)}');` });
+    await shows(page, 3);
+  });
+
+  it('comes back to a step that has yet to be found in a large file', async () => {
+    const state = JSON.stringify({ page: 'this', at: 1000, view: { step: 9, raw: false, split: 0.3, speed: 1 } });
+    const page = await open({ begun: 4, head: { live: false, indexed: 0.2 }, script: `sessionStorage.getItem('trace-stub-state') ?? sessionStorage.setItem('trace-stub-state', '${state}');` });
+    await shows(page, 3);
+    await page.evaluate(() => window.traceStub.grow(7));
+    await shows(page, 9);
   });
 
   it('picks another trace of the same file', async () => {
