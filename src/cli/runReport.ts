@@ -16,6 +16,7 @@ export function runReport(snapshot: RunSnapshot, directory: string): string {
   const build = !run.snapshot ? NONE : run.snapshot.built ? `built in ${milliseconds(run.snapshot.buildMs)}` : 'nothing to build: it was there';
   const rows: [string, string][] = [
     ['run', `${run.template} #${run.number}  ${run.provider}  ${plural(seedCount(run.seeds), 'seed')} x ${run.samples}, ${run.concurrency} at once${run.policy === 'script' ? '' : `  policy ${run.policy}`}  ${run.state}`],
+    ...(run.fork ? [['forked from', `${run.fork.run === undefined ? run.fork.trace : `run ${run.fork.run}`}, episode ${run.fork.episode}, after step ${run.fork.step}`] as [string, string]] : []),
     ['snapshot', run.snapshot ? `${run.snapshot.id}  ${build}` : NONE],
     ['episodes', [...statuses.map(([status, count]) => `${count} ${status}`), ...(missing ? [`${missing} not run`] : [])].join('  ') || NONE],
     ['mean', `${reward(stats.mean)} ± ${reward(stats.ci95)} (95 %)   std ${reward(stats.std)}`],

@@ -34,7 +34,8 @@ export async function carryOut(live: LiveRun, { template, secrets, choice, polic
     await reap([choice.provider]);
     await removeForgotten(engine, choice.provider);
     const request = { signal: live.signal, secrets: () => Promise.resolve(secrets), onOutput: (text: string) => live.output(text), rebuild };
-    const { snapshot, built } = await engine.builds.build(template, choice.provider, request);
+    const kept = live.record.fork?.snapshot;
+    const { snapshot, built } = kept === undefined ? await engine.builds.build(template, choice.provider, request) : { snapshot: await engine.snapshots.find(kept), built: false };
     uses.push(engine.uses.hold(snapshot.id));
     const scoring = await prepareScoring(template, request, engine, uses);
     log = await EpisodeLog.open(engine.layout.episodesFile(live.record.id));

@@ -5,11 +5,11 @@
 import { readFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import type { EpisodeDetail, Groups, GroupsQuery, Rows, RowsQuery, RunSnapshot } from '../protocol/runView.js';
-import { ManualSeats, openPolicy, type ManualAction, type ManualAnswer, type Policy } from '../rollout/policies/index.js';
+import { forked, ManualSeats, openPolicy, type ManualAction, type ManualAnswer, type Policy } from '../rollout/policies/index.js';
 import { readSecrets } from '../rollout/secrets.js';
 import { currentOwner, isOwnerAlive } from '../sandbox/owner.js';
 import { Layout } from '../store/layout.js';
-import type { RunRecord } from '../store/records.js';
+import type { ForkOrigin, RunRecord } from '../store/records.js';
 import { RunStore } from '../store/runStore.js';
 import { SnapshotStore } from '../store/snapshotStore.js';
 import { loadTemplate } from '../template/load.js';
@@ -24,6 +24,7 @@ import { Providers, type Choice } from './providers.js';
 import type { BuildResult, RunSummary } from './reports.js';
 import { RunReader, totals } from './runReader.js';
 import { parseSeeds } from './seeds.js';
+import { forkOf, type ForkRequest } from './sandboxes/fork.js';
 import { LiveSandboxes } from './sandboxes/liveSandboxes.js';
 import { deleteSnapshot } from './snapshots/manage.js';
 import { SnapshotUses } from './snapshots/uses.js';
@@ -133,21 +134,22 @@ export class Engine {
     return names.length === 0 ? {} : readSecrets(template, await this.caller.variables(names));
   }
 
-  private policy({ policy, trace }: Pick<RunRecord, 'policy' | 'trace'>, template: Template, secrets: Readonly<Record<string, string>>, seats: ManualSeats): Promise<Policy> {
-    return openPolicy(policy, { template, trace, seats, secrets, ...this.caller });
+  private async policy({ policy: name, trace, fork }: Pick<RunRecord, 'policy' | 'trace' | 'fork'>, template: Template, secrets: Readonly<Record<string, string>>, seats: ManualSeats): Promise<Policy> {
+    const policy = await openPolicy(name, { template, trace, seats, secrets, ...this.caller });
+    return fork ? forked(policy, fork) : policy;
   }
 
   /**
    * Begins a run; resolves as soon as it has an id. Rejects, with nothing written, if the template is wrong, a secret is missing or no
    * provider can be used.
    */
-  async start(file: string, request: RunRequest = {}, events: LiveRunEvents = {}): Promise<LiveRun> {
+  async start(file: string, request: RunRequest = {}, events: LiveRunEvents = {}, fork?: ForkOrigin): Promise<LiveRun> {
     const { template, parsed } = await load(file);
     const secrets = await this.secrets(template);
     const choice = await this.providers.choose(template, parsed, request.provider);
     const trace = request.trace === undefined ? undefined : resolve(request.trace);
     const seats = new ManualSeats();
-    const policy = await this.policy({ policy: request.policy ?? template.policy.name, trace }, template, secrets, seats);
+    const policy = await this.policy({ policy: request.policy ?? template.policy.name, trace, fork }, template, secrets, seats);
     const seeds: SeedSet = request.seeds === undefined ? template.episode.seeds : parseSeeds(request.seeds);
     const samples = positive('samples', request.samples ?? template.episode.samples);
     const record = await this.runs.create({
@@ -160,6 +162,7 @@ export class Engine {
       timeoutMs: positive('timeout', request.timeoutMs ?? template.episode.timeoutMs),
       policy: policy.description.name,
       trace,
+      fork,
       state: 'building',
       owner: this.owner,
       createdAt: Date.now(),
@@ -199,6 +202,13 @@ export class Engine {
     return this.again(old, { policy: 'replay', trace: this.layout.run(old.id), only }, events);
   }
 
+  /** A new run whose episodes begin where a recorded one was after a step. Rejects with `SnapshotGone`, or as `start` does. */
+  async fork(request: ForkRequest, events: LiveRunEvents = {}): Promise<LiveRun> {
+    const { file, fork, provider, seed, timeoutMs } = await forkOf(this, request);
+    const { policy, samples = 1, concurrency } = request;
+    return this.start(file, { policy, samples, concurrency, provider, seeds: `${seed}..${seed}`, timeoutMs: request.timeoutMs ?? timeoutMs }, events, fork);
+  }
+
   /** Does something in an episode of a live run whose policy is `manual`; it may be about to start. Rejects if it has ended. */
   act(id: string, episode: number, action: ManualAction): Promise<ManualAnswer> {
     const live = this.live.get(id);
@@ -206,15 +216,15 @@ export class Engine {
     return live.seats.act(episode, action);
   }
 
-  private async again(old: RunRecord, { policy: act, trace, only }: Pick<RunRecord, 'policy' | 'trace' | 'only'>, events: LiveRunEvents): Promise<LiveRun> {
+  private async again(old: RunRecord, { policy: act, trace, only, fork }: Pick<RunRecord, 'policy' | 'trace' | 'only' | 'fork'>, events: LiveRunEvents): Promise<LiveRun> {
     const { template, parsed } = await load(old.file);
     const secrets = await this.secrets(template);
     const choice = await this.providers.choose(template, parsed, old.provider);
     const seats = new ManualSeats();
-    const policy = await this.policy({ policy: act, trace }, template, secrets, seats);
+    const policy = await this.policy({ policy: act, trace, fork }, template, secrets, seats);
     const { seeds, samples, concurrency, timeoutMs } = old;
     const record = await this.runs.create({
-      ...{ seeds, samples, concurrency, timeoutMs, policy: act, trace, only },
+      ...{ seeds, samples, concurrency, timeoutMs, policy: act, trace, only, fork },
       file: template.file,
       template: template.name,
       provider: choice.provider.id,

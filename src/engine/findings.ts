@@ -12,9 +12,9 @@ export function findings({ run, stats, finished, failures }: Pick<RunSnapshot, '
     if (mean === null) return ['nothing was done, and there is no reward: the verifier cannot tell it from a failure of its own'];
     return Math.abs(mean) > NOTHING ? [`nothing was done, and the mean reward is ${mean.toFixed(4)}: the verifier is content without a solution`] : [];
   }
-  if (run.policy !== 'replay') return [];
+  if (run.policy !== 'replay' && !run.fork) return [];
   const different = failures.find(({ code }) => code === DIFFERENCE);
-  return different ? [`${different.count} of ${finished} replayed episodes came to something else`] : [];
+  return different ? [`${different.count} of ${finished} ${run.fork ? 'forked episodes began from another state than was recorded' : 'replayed episodes came to something else'}`] : [];
 }
 
 const DIFFERENCE = 'difference';

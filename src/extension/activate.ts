@@ -4,14 +4,17 @@ import { join } from 'node:path';
 import * as vscode from 'vscode';
 import { logBuildOutput } from './buildOutput.js';
 import { Commander } from './commander.js';
+import { registerByHandCommands } from './commands/byHand.js';
 import { registerRunCommands } from './commands/run.js';
 import { registerRunsCommands } from './commands/runs.js';
 import { registerSandboxCommands } from './commands/sandbox/index.js';
 import { nameOf, sandboxTarget } from './commands/sandbox/targets.js';
+import { registerSolutionCommands } from './commands/saveSolution.js';
 import { registerSetupCommands } from './commands/setup.js';
 import { registerSnapshotListCommands } from './commands/snapshot/index.js';
 import { registerTemplateCommands } from './commands/templates.js';
 import { registerTraceCommands } from './commands/traces.js';
+import { registerTravelCommands } from './commands/travel.js';
 import { CurrentRun } from './currentRun.js';
 import { InternalCommands } from './ids.js';
 import { TemplateCodeLens } from './language/codeLens.js';
@@ -130,6 +133,9 @@ export function activate(context: vscode.ExtensionContext): TestApi | undefined 
   registerSnapshotListCommands(services);
   registerTemplateCommands(services);
   own(registerTraceCommands(services));
+  registerTravelCommands(services);
+  registerByHandCommands(services);
+  registerSolutionCommands(services);
   registerSetupCommands(services, documents, { refresh });
   services.commander.register(InternalCommands.loadMoreRuns, {
     target: () => true,

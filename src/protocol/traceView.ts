@@ -66,11 +66,13 @@ export interface TraceViewRequests {
   copy: { params: { text: string; what: string }; result: null };
   /** Puts a link to a step on the clipboard, with a title that a person can read. */
   copyLink: { params: { step: number; title: string }; result: null };
+  /** Opens a sandbox as it was after a step, or asks for a run that goes on from there. */
+  travel: { params: { step: number; to: 'sandbox' | 'fork' }; result: null };
   /** Opens an http(s) address, once a person has seen it and agreed. */
   browse: { params: { url: string }; result: null };
 }
 
-export type TraceViewCommand = 'stepOver' | 'stepBack' | 'stepInto' | 'stepOut' | 'search';
+export type TraceViewCommand = 'stepOver' | 'stepBack' | 'stepInto' | 'stepOut' | 'search' | 'sandbox' | 'fork';
 
 /** Notifications from the extension to the webview. */
 export interface TraceViewNotifications {

@@ -214,9 +214,9 @@ async function play(id: EpisodeId, context: EpisodeContext, attempt: Attempt, re
 }
 
 async function act(sandbox: Sandbox, id: EpisodeId, context: EpisodeContext, attempt: Attempt, redactor: Redactor, signal: AbortSignal): Promise<void> {
-  const { template, timeoutMs } = context;
+  const { timeoutMs } = context;
   const { trace, stdout, stderr } = attempt;
-  const stage = new Stage({ id, template, sandbox, trace, redactor, timeoutMs, output: { stdout, stderr }, signal });
+  const stage = new Stage({ id, sandbox, trace, redactor, timeoutMs, output: { stdout, stderr }, signal });
   try {
     const { status, cause, exitCode } = await context.policy.act(stage).catch((error: unknown) => {
       if (error instanceof EpisodeLimit) return error.ending;

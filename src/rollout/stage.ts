@@ -2,12 +2,12 @@
 import type { Readable } from 'node:stream';
 import type { ExecOptions, Sandbox } from '../sandbox/provider.js';
 import { ExecTimeout } from '../sandbox/errors.js';
-import type { Template } from '../template/template.js';
 import type { Action, CommandResult, Observation, StepEvent } from '../trace/events.js';
 import type { TraceWriter } from '../trace/writer.js';
 import type { EpisodeId } from './episode.js';
 import { OutputCapture, consume } from './output.js';
 import { EpisodeLimit } from './policies/policy.js';
+import type { Past } from './retrace/past.js';
 import type { Redactor } from './secrets.js';
 
 /** Longest delay that a timer takes; a longer one would fire at once. */
@@ -18,7 +18,6 @@ export type StepResult = { readonly observation: Observation } & Partial<Pick<St
 
 export interface StageOptions {
   readonly id: EpisodeId;
-  readonly template: Template;
   readonly sandbox: Sandbox;
   readonly trace: TraceWriter;
   readonly redactor: Redactor;
@@ -43,6 +42,8 @@ export class Stage {
   steps = 0;
   /** Sum of the rewards of the steps; `null` if none had one. */
   return: number | null = null;
+  /** What was done and said here before its policy came. */
+  past: readonly Past[] = [];
   private readonly controller = new AbortController();
   private readonly timer: NodeJS.Timeout;
   private readonly relay = (): void => this.controller.abort(this.options.signal.reason);

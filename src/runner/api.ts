@@ -27,6 +27,11 @@ export interface RunOptions {
   readonly rebuild?: boolean;
 }
 
+export interface ForkOptions extends Pick<RunOptions, 'policy' | 'samples' | 'concurrency' | 'timeoutMs'> {
+  /** Whether what the template builds now takes the place of the snapshot that the trace names. */
+  readonly current?: boolean;
+}
+
 /** Requests about traces: all of them only look. */
 export interface TraceRequests {
   'trace/open': { params: { trace: TraceRef }; result: TraceOpened };
@@ -39,6 +44,8 @@ export interface TraceRequests {
   'trace/blob': { params: { trace: TraceRef; ref: string }; result: string };
   /** One text of a step in full. */
   'trace/text': { params: { trace: TraceRef; step: number; place: Place }; result: PlaceText };
+  /** The commands of a native trace as `solution` of its template, in YAML. */
+  'trace/solution': { params: { trace: TraceRef }; result: { text: string } };
   'trace/timeline': { params: { trace: TraceRef; bins: number }; result: readonly TimelineBin[] };
   'trace/nextError': { params: { trace: TraceRef; from: number; direction: 1 | -1 }; result: number | null };
   /** Ends when the whole trace was looked through, or with the most hits; they arrive as `trace/hits` before. Cancelling ends it. */
@@ -107,6 +114,8 @@ export interface RunnerRequests extends SandboxRequests, TraceRequests {
   'run/rerun': { params: { root: string; id: string; only?: 'failed' }; result: { id: string } };
   /** A new run that takes the actions of an old one's finished episodes again, or those of one of them. */
   'run/replay': { params: { root: string; id: string; episode?: number }; result: { id: string } };
+  /** A new run whose episodes begin where a recorded one was after a step, `step` as the trace view numbers it. */
+  'run/fork': { params: { root: string; trace: string; step: number; options: ForkOptions }; result: { id: string } };
   /** Does something in an episode of a live run whose policy is `manual`; ends when it is done. */
   'episode/act': { params: { root: string; id: string; episode: number; action: ManualAction }; result: ManualAnswer };
   /** Ends when the run has ended and no sandbox of it is left. */
@@ -150,12 +159,12 @@ export interface CallerRequests {
 export const LOOKS: ReadonlySet<keyof RunnerRequests> = new Set([
   ...(['hello', 'look', 'runner/status', 'runner/retire', 'shutdown'] as const),
   ...(['doctor', 'template/status', 'run/list', 'run/snapshot', 'run/rows', 'run/groups', 'run/episode', 'run/export'] as const),
-  ...(['trace/open', 'trace/refresh', 'trace/summaries', 'trace/step', 'trace/raw', 'trace/blob', 'trace/text', 'trace/timeline', 'trace/nextError', 'trace/search', 'trace/close'] as const),
+  ...(['trace/open', 'trace/refresh', 'trace/summaries', 'trace/step', 'trace/raw', 'trace/blob', 'trace/text', 'trace/solution', 'trace/timeline', 'trace/nextError', 'trace/search', 'trace/close'] as const),
   'snapshot/lineage',
 ]);
 
 /** Requests that make sandboxes which may outlive an answer, a connection, or a runner that is killed. A runner that retires refuses them. */
-export const STARTS: ReadonlySet<keyof RunnerRequests> = new Set(['build', 'run/start', 'run/resume', 'run/rerun', 'run/replay', 'sandbox/open', 'sandbox/fork'] as const);
+export const STARTS: ReadonlySet<keyof RunnerRequests> = new Set(['build', 'run/start', 'run/resume', 'run/rerun', 'run/replay', 'run/fork', 'sandbox/open', 'sandbox/openAt', 'sandbox/fork'] as const);
 
 /** Data of an error answer: what the message alone does not say. */
 export interface RunnerErrorData {

@@ -32,6 +32,15 @@ export interface SandboxRequests {
    * path. `keepMs`: how long it stays, -1 until somebody ends it, an hour if absent. Its services are started, and waited for.
    */
   'sandbox/open': { params: { root: string; file?: string; snapshot?: string; provider?: string; keepMs?: number }; result: SandboxReport };
+  /**
+   * A sandbox as one was after a step of a trace, `step` as the trace view numbers it: its snapshot, or with `current` what its template builds now,
+   * and the actions up to there. Each arrives as `sandbox/step` of `progress`, a name that the client chooses. `step` of the answer is the number of
+   * the last action, `difference` the first observation that was another one.
+   */
+  'sandbox/openAt': {
+    params: { readonly root: string; readonly trace: string; readonly step: number; readonly current?: boolean; readonly keepMs?: number; readonly progress: string };
+    result: { readonly sandbox: SandboxReport; readonly step: number; readonly difference?: string };
+  };
   /** `measure` asks each sandbox of this engine for its use of the machine and its ports too. */
   'sandbox/list': { params: { root: string; measure?: boolean }; result: readonly SandboxReport[] };
   'sandbox/terminate': { params: At & { readonly provider: string }; result: null };
@@ -107,6 +116,8 @@ export interface SandboxNotifications {
   'stream/data': { stream: string; channel: 'stdout' | 'stderr'; data: string };
   /** The command of a terminal has ended: with a code, or as `problem` says. All that it showed has been sent. */
   'terminal/exit': { terminal: string; code?: number; problem?: string };
+  /** A step of a trace was taken again, of so many, for the `sandbox/openAt` that named `progress`. */
+  'sandbox/step': { progress: string; step: number; of: number };
   /** A sandbox will be ended in `remainingMs`, unless it is extended. */
   'sandbox/expiring': { root: string; id: string; provider: string; remainingMs: number };
 }

@@ -120,8 +120,23 @@ export interface RunSpec {
   readonly policy: string;
   /** Of a replay: absolute path of the trace, or of the folder of a run whose episodes are replayed. */
   readonly trace?: string;
+  /** Where its episodes begin, if not at the snapshot. */
+  readonly fork?: ForkOrigin;
   /** Episodes to run, if not all: a rerun of the failed ones. */
   readonly only?: readonly number[];
+}
+
+/** A state that a recorded episode had come to. */
+export interface ForkOrigin {
+  /** Absolute path of the trace. */
+  readonly trace: string;
+  /** Number of the last step that is taken again. */
+  readonly step: number;
+  /** Run of the trace, if it is of one, and its episode. */
+  readonly run?: string;
+  readonly episode: number;
+  /** Id of the snapshot that the steps are taken on; absent if what the template builds takes its place. */
+  readonly snapshot?: string;
 }
 
 /** `run.json`. */

@@ -53,6 +53,8 @@ export interface FileChange {
 export interface StepSummary {
   /** From 0, in the order of the file: what a step is asked for by. */
   readonly index: number;
+  /** Number of a step of a native trace that is over, by which its actions can be taken again. */
+  readonly step?: number;
   /** What the format itself calls it: its step number or id. */
   readonly label: string;
   readonly source: StepSource;

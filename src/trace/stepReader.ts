@@ -239,8 +239,8 @@ export const messageOf = (error: unknown): string => (error instanceof Error ? e
 const unreadableStep = (index: number, error: unknown): StepDetail => ({ index, label: 'damaged', source: 'system', kind: 'error', title: `this step cannot be read: ${messageOf(error)}`, error: 'damaged' });
 
 function summaryOf(step: StepDetail): StepSummary {
-  const { index, label, source, kind, title, at, ms, reward, terminated, truncated, error, tokens, cost, image, pending, depth } = step;
+  const { index, step: number, label, source, kind, title, at, ms, reward, terminated, truncated, error, tokens, cost, image, pending, depth } = step;
   return Object.fromEntries(
-    Object.entries({ index, label, source, kind, title, at, ms, reward, terminated, truncated, error, tokens, cost, image, pending, depth }).filter(([, value]) => value !== undefined),
+    Object.entries({ index, step: number, label, source, kind, title, at, ms, reward, terminated, truncated, error, tokens, cost, image, pending, depth }).filter(([, value]) => value !== undefined),
   ) as unknown as StepSummary;
 }

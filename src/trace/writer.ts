@@ -26,8 +26,8 @@ export const SHORT_BYTES = 64 * 1024;
 const MAX_BYTES = 2 * 2 ** 30;
 
 export interface TraceWriterOptions {
-  /** The episode's folder; made when there is something to write. */
-  readonly folder: string;
+  /** The episode's folder; made when there is something to write. Nothing is kept if absent. */
+  readonly folder?: string;
   /** Takes secrets out of a text. */
   readonly redact?: (text: string) => string;
   readonly maxBytes?: number;
@@ -194,6 +194,7 @@ export class TraceWriter {
     if (lines.length === 0) return;
     [this.blobs, this.lines, this.pending] = [[], [], 0];
     const { folder } = this.options;
+    if (folder === undefined) return;
     if (!this.handle) {
       await mkdir(blobs.length ? join(folder, BLOBS_FOLDER) : folder, { recursive: true });
       const file = join(folder, TRACE_FILE);

@@ -45,6 +45,7 @@ export class RunHeader extends PageElement {
         <span>${extent(run)}</span>
         <span>${l10n.t('{0} at once', format.integer(run.concurrency))}</span>
         <span title=${l10n.t('Policy')}>${oneLine(run.policy, 60)}</span>
+        ${run.fork ? html`<span title=${oneLine(run.fork.trace, 400)}>${l10n.t('forked from {0}, episode {1}, after step {2}', oneLine(run.fork.run ?? l10n.t('a trace'), 80), run.fork.episode, run.fork.step)}</span>` : nothing}
       </div>`;
   }
 

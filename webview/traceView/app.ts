@@ -81,6 +81,7 @@ export class TraceView extends PageElement {
     on('step-raw', () => this.#set({ raw: !this.view.raw }));
     on<'step' | 'curl' | 'python'>('step-copy', (what) => void this.#copy(what));
     on('step-link', () => void this.#copyLink());
+    on<'sandbox' | 'fork'>('step-travel', (to) => void this.#travel(to));
     on<{ place: readonly (string | number)[] } | { raw: true }>('step-open', (what) => void this.#attempt(() => this.#client.request('open', { step: this.#selected, ...what }, { timeoutMs: DIALOG_TIMEOUT_MS })));
     on<string>('browse', (url) => void this.#attempt(() => this.#client.request('browse', { url }, { timeoutMs: DIALOG_TIMEOUT_MS })));
     this.#client.on('hits', ({ search, hits }) => search === this.#search && this.#onHits?.(hits));
@@ -220,6 +221,8 @@ export class TraceView extends PageElement {
       case 'nextError': return this.#goToError(1);
       case 'previousError': return this.#goToError(-1);
       case 'search': return this.#openSearch();
+      case 'sandbox':
+      case 'fork': return this.#travel(deed);
       case 'goTo': this.dialog = 'goTo'; return;
       case 'help': this.dialog = 'keys'; return;
       case 'raw': return this.#set({ raw: !this.view.raw });
@@ -244,6 +247,11 @@ export class TraceView extends PageElement {
       if (step !== null) this.#go(step);
       else this.#say(direction === 1 ? l10n.t('No error after this step.') : l10n.t('No error before this step.'));
     });
+  }
+
+  async #travel(to: 'sandbox' | 'fork'): Promise<void> {
+    if (this.#model.head?.format === 'native') return this.#attempt(async () => void (await this.#client.request('travel', { step: this.#selected, to })));
+    this.#say(l10n.t('Only steps that were recorded here can be reached again.'));
   }
 
   #speed(change: 1 | -1): void {
@@ -358,7 +366,7 @@ export class TraceView extends PageElement {
         <rl-step-list .source=${this.#source} .selected=${this.#selected}></rl-step-list>
       </div>
       <rl-splitter .label=${l10n.t('Size of the step')} .split=${split} .beside=${beside}></rl-splitter>
-      <rl-step-pane .index=${this.#selected} .summary=${summary} .raw=${raw} .find=${(find ?? '').toLowerCase()} .loader=${this.#loader} .revision=${this.revision}></rl-step-pane>
+      <rl-step-pane .index=${this.#selected} .summary=${summary} .raw=${raw} .find=${(find ?? '').toLowerCase()} .loader=${this.#loader} .revision=${this.revision} .travels=${this.#model.head?.format === 'native'}></rl-step-pane>
     </div>`;
   }
 

@@ -3,7 +3,7 @@ import * as l10n from '@vscode/l10n';
 
 export type Deed =
   | 'next' | 'previous' | 'nextPage' | 'previousPage' | 'first' | 'last' | 'stepOver' | 'stepBack' | 'stepInto' | 'stepOut' | 'nextError' | 'previousError'
-  | 'search' | 'goTo' | 'raw' | 'copy' | 'link' | 'open' | 'play' | 'slower' | 'faster' | 'content' | 'list' | 'help';
+  | 'search' | 'sandbox' | 'fork' | 'goTo' | 'raw' | 'copy' | 'link' | 'open' | 'play' | 'slower' | 'faster' | 'content' | 'list' | 'help';
 
 interface Key {
   readonly deed: Deed;
@@ -33,6 +33,8 @@ export const KEYS: readonly Key[] = [
   { deed: 'copy', on: ['c'], keys: ['c'], does: () => l10n.t('Copy the step as Markdown') },
   { deed: 'link', on: ['y'], keys: ['y'], does: () => l10n.t('Copy a link to the step') },
   { deed: 'open', on: ['o'], keys: ['o'], does: () => l10n.t('Open the step in an editor') },
+  { deed: 'sandbox', on: ['s'], keys: ['s'], does: () => l10n.t('Open a sandbox as it was after the step') },
+  { deed: 'fork', on: ['f'], keys: ['f'], does: () => l10n.t('Run episodes that go on from the step') },
   { deed: 'play', on: [' '], keys: ['Space'], does: () => l10n.t('Play, and pause') },
   { deed: 'slower', on: ['<', ','], keys: ['<'], does: () => l10n.t('Slower') },
   { deed: 'faster', on: ['>', '.'], keys: ['>'], does: () => l10n.t('Faster') },

@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import type { Command } from 'commander';
+import { Option, type Command } from 'commander';
 import type { LiveRun, LiveRunEvents } from '../../engine/liveRun.js';
 import { comparison } from '../../engine/findings.js';
 import type { RunRecord } from '../../store/records.js';
@@ -10,6 +10,7 @@ import { oneLine, plain } from '../plain.js';
 import { Progress } from '../progress.js';
 import { runObject, runReport } from '../runReport.js';
 import { Session, type CommonOptions } from '../session.js';
+import { CURRENT, orCurrent } from '../travel.js';
 import { wholeNumber, wholeNumberFrom0 } from '../options.js';
 
 interface RunCommandOptions extends CommonOptions {
@@ -82,6 +83,23 @@ export function addRun(program: Command): void {
         });
         return code === EXIT.done && !same ? EXIT.failed : code;
       });
+    });
+
+  program
+    .command('fork <trace>')
+    .description('new episodes that begin where a recorded one was after a step: its actions are taken again, then the policy goes on')
+    .addOption(new Option('--step <k>', 'the last step that is taken again, as `trace FILE` numbers them').argParser(wholeNumberFrom0).makeOptionMandatory())
+    .addOption(CURRENT)
+    .option('-n, --episodes <n>', 'how many (1)', wholeNumber)
+    .option('-c, --concurrency <n>', 'episodes at once (64)', wholeNumber)
+    .option('--timeout <duration>', 'how long an episode may act, the steps that are taken again included')
+    .option('--policy <name>', "who goes on; the template's own if absent")
+    .option('-v, --verbose', 'show the output of the build')
+    .action((trace: string, _options: unknown, command: Command) => {
+      const { step, current, episodes, concurrency, timeout, policy, verbose, ...options } = command.optsWithGlobals<RunCommandOptions & { step: number; current?: boolean }>();
+      return Session.run(options, (session) =>
+        follow(session, verbose, (events) => orCurrent(session.engine.fork({ trace, step, current, policy, samples: episodes, concurrency, timeoutMs: timeout === undefined ? undefined : duration(timeout) }, events))),
+      );
     });
 
   program

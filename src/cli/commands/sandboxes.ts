@@ -7,20 +7,28 @@ import { PassThrough, type Readable } from 'node:stream';
 import type { Command } from 'commander';
 import type { Held } from '../../engine/sandboxes/held.js';
 import { SHELL, openSandbox } from '../../engine/sandboxes/open.js';
+import { openSandboxAt, type TravelRequest } from '../../engine/sandboxes/travel.js';
 import type { ExecProcess, TerminalSize } from '../../sandbox/provider.js';
 import { UsageError } from '../failure.js';
-import { coloured, plain } from '../plain.js';
+import { coloured, oneLine, plain } from '../plain.js';
+import { CURRENT, Counter, STEP, orCurrent } from '../travel.js';
 import { Session, type CommonOptions } from '../session.js';
 
 interface SandboxOptions extends CommonOptions {
   readonly provider?: string;
+  readonly step?: number;
+  readonly current?: boolean;
 }
+
+const PLACE = 'a template (built if needed), of a snapshot, or with --step of a recorded trace';
 
 export function addSandboxes(program: Command): void {
   program
     .command('shell <template>')
-    .description('a sandbox of a template (built if needed) or of a snapshot, with a terminal; it ends when you leave')
+    .description(`a sandbox of ${PLACE}, with a terminal; it ends when you leave`)
     .option('--provider <id>', 'bubblewrap, docker, or auto')
+    .addOption(STEP)
+    .addOption(CURRENT)
     .action((what: string, _options: unknown, command: Command) => {
       const options = command.optsWithGlobals<SandboxOptions>();
       return Session.run(options, async (session) => {
@@ -31,18 +39,30 @@ export function addSandboxes(program: Command): void {
 
   program
     .command('exec <template> <command...>')
-    .description('runs a command in a sandbox of a template or snapshot, and ends it: `exec TEMPLATE -- COMMAND`; exits as the command does')
+    .description(`runs a command in a sandbox of ${PLACE}, and ends it: \`exec TEMPLATE -- COMMAND\`; exits as the command does`)
     .option('--provider <id>', 'bubblewrap, docker, or auto')
+    .addOption(STEP)
+    .addOption(CURRENT)
     .action((what: string, argv: string[], _options: unknown, command: Command) => {
       const options = command.optsWithGlobals<SandboxOptions>();
       return Session.run(options, async (session) => exec(await open(session, what, options), argv, session));
     });
 }
 
-async function open(session: Session, what: string, { provider }: SandboxOptions): Promise<Held> {
-  const isTemplate = existsSync(what) || /\.ya?ml$/.test(what);
+async function open(session: Session, what: string, { provider, step, current }: SandboxOptions): Promise<Held> {
   const onOutput = (text: string): void => void (session.json || process.stderr.write(plain(text)));
+  if (step !== undefined) return openAt(session, { trace: what, step, current, keepMs: -1, signal: session.signal, onOutput });
+  if (current) throw new UsageError('--current goes with --step: it is about the snapshot that a trace names');
+  const isTemplate = existsSync(what) || /\.ya?ml$/.test(what);
   return openSandbox(session.engine, { ...(isTemplate ? { file: resolve(what) } : { snapshot: what }), provider, keepMs: -1, signal: session.signal, onOutput });
+}
+
+/** A sandbox as one was after a step of a trace; where it is another one, that is said, and whoever asked may look all the same. */
+async function openAt(session: Session, request: TravelRequest): Promise<Held> {
+  const tell = new Counter(session);
+  const { held, step, difference } = await orCurrent(openSandboxAt(session.engine, { ...request, onStep: (taken, of) => tell.show(`step ${taken} of ${of}`) })).finally(() => tell.end());
+  session.note(difference === undefined ? `The sandbox is as it was after step ${step}.` : `The sandbox is not as it was after step ${step}: ${oneLine(difference, 500)}.`);
+  return held;
 }
 
 /** What the sandbox shows goes to the terminal as it is: that is what a terminal is for. */

@@ -1,6 +1,6 @@
 /** Sandboxes for people: from a template, from a snapshot, from another sandbox. */
 import { LONGEST_LIFE_MS } from '../../rollout/episode.js';
-import type { Sandbox, SandboxLabels } from '../../sandbox/provider.js';
+import type { Provider, Sandbox, SandboxLabels } from '../../sandbox/provider.js';
 import type { SnapshotRecord } from '../../store/records.js';
 import { loadTemplate } from '../../template/load.js';
 import { TemplateError, type ServiceSpec, type Template } from '../../template/template.js';
@@ -31,10 +31,8 @@ export async function openSandbox(engine: Engine, request: OpenRequest): Promise
   if (request.snapshot !== undefined) {
     const snapshot = await engine.snapshots.find(request.snapshot);
     const provider = await engine.providers.get(snapshot.provider);
-    const template = await templateOf(snapshot);
-    const secrets = template ? await engine.secrets(template) : {};
-    const spec = template ? specOf(template, secrets) : (snapshot.settings ?? { resources: {}, env: {}, network: 'none' as const });
-    return restore(engine, { origin: 'opened', provider, snapshot, spec, secrets, file: template?.file }, template?.services ?? [], request.keepMs, signal);
+    const { services, ...making } = await makingOf(engine, snapshot, provider);
+    return restore(engine, making, services, request.keepMs, signal);
   }
   if (request.file === undefined) throw new Error('a sandbox is opened from a template or from a snapshot');
   const { snapshot, template, choice } = await engine.build(request.file, { provider: request.provider, signal, onOutput: request.onOutput });
@@ -53,7 +51,7 @@ export async function forkSandbox(engine: Engine, id: string, keepMs: number | u
 }
 
 /** Whatever becomes of it, what it needed is given back. */
-async function restore(engine: Engine, made: Making, services: readonly ServiceSpec[], keepMs = DEFAULT_KEEP_MS, signal: AbortSignal): Promise<Held> {
+export async function restore(engine: Engine, made: Making, services: readonly ServiceSpec[], keepMs = DEFAULT_KEEP_MS, signal: AbortSignal): Promise<Held> {
   const { provider, snapshot, spec } = made;
   let letGo: (() => void) | undefined;
   const cleanUp = async (): Promise<void> => {
@@ -78,6 +76,14 @@ async function restore(engine: Engine, made: Making, services: readonly ServiceS
     await held.terminate();
     throw error;
   }
+}
+
+/** What sandboxes of a snapshot get: what its template says now, if it can be read, else what it said then. */
+export async function makingOf(engine: Engine, snapshot: SnapshotRecord, provider: Provider): Promise<Making & { readonly services: readonly ServiceSpec[] }> {
+  const template = await templateOf(snapshot);
+  const secrets = template ? await engine.secrets(template) : {};
+  const spec = template ? specOf(template, secrets) : (snapshot.settings ?? { resources: {}, env: {}, network: 'none' as const });
+  return { origin: 'opened', provider, snapshot, spec, secrets, file: template?.file, services: template?.services ?? [] };
 }
 
 /** The template of a snapshot as it is now, if it can be read. */

@@ -48,10 +48,12 @@ async function traceTarget(services: Services, argument: unknown): Promise<Targe
     const [file] = (await vscode.window.showOpenDialog({ canSelectMany: false, openLabel: l10n.t('Open Trace'), filters: { [l10n.t('Traces')]: ['jsonl', 'json', 'traj', 'eval'], [l10n.t('All files')]: ['*'] } })) ?? [];
     return file && { file: onDisk(file) };
   }
-  return chosen === ofRun ? pickEpisode(services) : undefined;
+  const picked = chosen === ofRun ? await pickEpisode(services) : undefined;
+  return picked && { episode: picked };
 }
 
-async function pickEpisode(services: Services): Promise<Target | undefined> {
+/** An episode of a run, by its number. */
+export async function pickEpisode(services: Services): Promise<EpisodeRef | undefined> {
   const ref = await runTarget(services, undefined);
   if (!ref) return undefined;
   const { run } = await services.runs.fetch(ref);
@@ -60,7 +62,7 @@ async function pickEpisode(services: Services): Promise<Target | undefined> {
     value: '0',
     validateInput: (text) => (/^\d+$/.test(text) && Number(text) < run.total ? undefined : l10n.t('A whole number from 0 to {0}', run.total - 1)),
   });
-  return number === undefined ? undefined : { episode: { ...ref, episode: Number(number) } };
+  return number === undefined ? undefined : { ...ref, episode: Number(number) };
 }
 
 async function openTrace({ traceViews, runs }: Services, target: Target): Promise<void> {

@@ -1,6 +1,6 @@
 /** What the trace view may send. Knows nothing of VS Code. */
 import { MOST_BINS, MOST_STEPS, type Place, type TraceViewRequests } from '../../protocol/traceView.js';
-import { isCount, isNothing, isPlain, isText, messageParser } from './parse.js';
+import { isCount, isNothing, isOneOf, isPlain, isText, messageParser } from './parse.js';
 
 const DEEPEST_PLACE = 12;
 /** A step that is copied as a whole, with its outputs. */
@@ -23,5 +23,6 @@ export const parseTraceMessage = messageParser<TraceViewRequests>({
   open: (params) => isPlain(params) && isCount(params.step) && (params.place === undefined ? params.raw === true : isPlace(params.place)),
   copy: (params) => isPlain(params) && isText(params.text, LONGEST_COPY) && isText(params.what),
   copyLink: (params) => isPlain(params) && isCount(params.step) && isText(params.title),
+  travel: (params) => isPlain(params) && isCount(params.step) && isOneOf(params.to, ['sandbox', 'fork']),
   browse: (params) => isPlain(params) && isText(params.url),
 });

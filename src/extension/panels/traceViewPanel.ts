@@ -4,6 +4,7 @@ import * as vscode from 'vscode';
 import type { TraceRef, TraceViewCommand, TraceViewNotifications, TraceViewRequests, TraceViewTarget } from '../../protocol/traceView.js';
 import { Disposing } from '../dispose.js';
 import { oneLine } from '../format.js';
+import { Commands } from '../ids.js';
 import { tellQuietly } from '../quiet.js';
 import { roots } from '../roots.js';
 import { linkAddress } from '../traceLink.js';
@@ -116,6 +117,10 @@ export class TraceViewPanel extends Disposing {
         return null;
       case 'copyLink':
         await this.copyLink(params);
+        return null;
+      case 'travel':
+        // What comes of it is said where it goes on.
+        void vscode.commands.executeCommand(params.to === 'sandbox' ? Commands.openSandboxAtStep : Commands.forkFromStep, { file: trace.file, step: params.step });
         return null;
       case 'browse':
         await browse(params.url);

@@ -55,9 +55,11 @@ export class TraceViews extends Disposing implements vscode.CustomReadonlyEditor
     }
   }
 
-  /** Gives a command to the view in front. */
-  command(command: TraceViewCommand): void {
-    [...this.views].find(({ panel }) => panel.active)?.command(command);
+  /** Gives a command to the view in front. False if there is none. */
+  command(command: TraceViewCommand): boolean {
+    const view = [...this.views].find(({ panel }) => panel.active);
+    view?.command(command);
+    return view !== undefined;
   }
 
   openCustomDocument(uri: vscode.Uri): TraceDocument {

@@ -2,6 +2,7 @@
 import * as l10n from '@vscode/l10n';
 import type { EpisodeRecord, FailureGroup } from '../../protocol/runView.js';
 import type { RunSummary } from '../../runner/api.js';
+import type { ForkOrigin } from '../../store/records.js';
 import { formatAgo, formatDuration, formatMean, formatRate, formatReward, oneLine } from '../format.js';
 import { Commands, InternalCommands, Items, type ItemId } from '../ids.js';
 import type { Node, RunRef } from './node.js';
@@ -38,7 +39,7 @@ export function describeRun(summary: RunSummary): string {
     case 'running':
       return l10n.t('running {0}', [count, ...(episodesPerSecond === null ? [] : [formatRate(episodesPerSecond)])].join('  '));
     case 'done':
-      return `${count}   ${formatMean(mean, ci95)}`;
+      return [...(run.fork ? [l10n.t('fork')] : []), count, formatMean(mean, ci95)].join('   ');
     case 'failed':
       return run.error ? l10n.t('failed: {0}', oneLine(run.error)) : l10n.t('failed');
     case 'cancelled':
@@ -71,10 +72,13 @@ function runIcon(summary: RunSummary): NonNullable<Node['icon']> {
   }
 }
 
+const forkedFrom = ({ run, episode, step }: ForkOrigin): string => l10n.t('forked from {0}, episode {1}, after step {2}', run ?? l10n.t('a trace'), episode, step);
+
 function runTooltip(summary: RunSummary, now: number): string {
   const { run, errors, unscored } = summary;
   const lines = [
     run.file,
+    ...(run.fork ? [forkedFrom(run.fork)] : []),
     l10n.t('{0}, {1} samples per seed, {2} at once', run.provider, run.samples, run.concurrency),
     l10n.t('started {0}', formatAgo(run.startedAt ?? run.createdAt, now)),
   ];

@@ -1,5 +1,6 @@
 import type { Action } from '../../trace/events.js';
 import type { OutputCapture } from '../output.js';
+import type { Past } from '../retrace/past.js';
 import type { Ran, Stage } from '../stage.js';
 import { PolicyFailed, openPlayer } from './player.js';
 import { EpisodeLimit, settingsOf, type PolicyKind } from './policy.js';
@@ -14,7 +15,7 @@ export const command: PolicyKind = (request) => {
     act: async (stage) => {
       const seat = await player.sit({ id: stage.id, signal: stage.signal });
       try {
-        let answer = await seat.act({});
+        let answer = await seat.act(stage.past.length ? { history: stage.past.flatMap(remembered) } : {});
         for (let step = 1; ; step++) {
           if (answer === undefined) return { status: 'completed' };
           if (step > settings.max_steps) throw new EpisodeLimit('max_steps', `took ${settings.max_steps} steps and did not end`);
@@ -39,6 +40,15 @@ export async function runCommand(stage: Stage, script: string, language: 'sh' | 
     return { observation: { kind: 'command', ...stage.result(ran) }, ...(error === undefined ? {} : { error }) };
   });
   return ran;
+}
+
+/** What a program is told of what was done before it came, as if it had done so itself; a call of a tool that is no command by its name. */
+function remembered(past: Past): object[] {
+  if (past.kind !== 'command' && past.kind !== 'call') return [];
+  const { stdout, stderr = '', exitCode, timedOut = false, dropped, error } = past.result;
+  const observation = { stdout, stderr, exit_code: exitCode ?? null, timed_out: timedOut, ...(dropped ? { dropped } : {}), ...(error === undefined ? {} : { error }) };
+  const action = past.kind === 'call' ? { tool: past.name, arguments: past.arguments } : past.language === 'sh' ? past.command : { python: past.command };
+  return [{ action, observation }];
 }
 
 /** What a program is told of a command: as much as the trace holds. */

@@ -8,6 +8,7 @@ import type { Policy, PolicyKind, PolicyRequest } from './policy.js';
 import { replay } from './replay.js';
 import { oracle, script } from './script.js';
 
+export { forked, type Fork } from './forked.js';
 export type { Policy, PolicyRequest } from './policy.js';
 export { ManualSeats, type ManualAction, type ManualAnswer } from './manual.js';
 

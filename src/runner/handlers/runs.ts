@@ -5,7 +5,7 @@ import { exportRun } from '../../engine/export.js';
 import type { LiveRun, LiveRunEvents } from '../../engine/liveRun.js';
 import type { HandlersOf, Services } from './handlers.js';
 
-type RunRequests = 'run/start' | 'run/resume' | 'run/rerun' | 'run/replay' | 'episode/act' | 'run/cancel' | 'run/delete' | 'run/list' | 'run/snapshot' | 'run/rows' | 'run/groups' | 'run/episode' | 'run/export';
+type RunRequests = 'run/start' | 'run/resume' | 'run/rerun' | 'run/replay' | 'run/fork' | 'episode/act' | 'run/cancel' | 'run/delete' | 'run/list' | 'run/snapshot' | 'run/rows' | 'run/groups' | 'run/episode' | 'run/export';
 
 export function runHandlers(services: Services): HandlersOf<RunRequests> {
   /** Events of a run become notices: of the run itself, of the list when its state changes, of what it makes and ends. */
@@ -45,6 +45,10 @@ export function runHandlers(services: Services): HandlersOf<RunRequests> {
     },
     'run/replay': async ({ root, id, episode }, call) => {
       const live: LiveRun = await (await services.engine(root, call)).replay(id, episode, events(root, () => live.record.file));
+      return begun(root, live);
+    },
+    'run/fork': async ({ root, trace, step, options }, call) => {
+      const live: LiveRun = await (await services.engine(root, call)).fork({ ...options, trace, step }, events(root, () => live.record.file));
       return begun(root, live);
     },
     'episode/act': async ({ root, id, episode, action }, call) => (await services.engine(root, call)).act(id, episode, action),

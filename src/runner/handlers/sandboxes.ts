@@ -1,5 +1,6 @@
 /** Sandboxes that live now: their beginning and end, commands in them, their ports and services. */
 import { forkSandbox, openSandbox } from '../../engine/sandboxes/open.js';
+import { openSandboxAt } from '../../engine/sandboxes/travel.js';
 import { listSandboxes, terminateAll, terminateOrphans, terminateSandbox } from '../../engine/sandboxes/list.js';
 import { reportOf, type Held } from '../../engine/sandboxes/held.js';
 import { describeSnapshot } from '../../engine/snapshots/manage.js';
@@ -21,6 +22,14 @@ export function sandboxHandlers(services: Services, streams: Outflows): Handlers
       const opened = await openSandbox(engine, { file, snapshot, provider, keepMs, signal: call.signal, onOutput });
       services.changed(root, 'snapshots');
       return opened.report(false);
+    },
+    'sandbox/openAt': async ({ root, trace, step, current, keepMs, progress }, call) => {
+      const engine = await services.engine(root, call);
+      const onStep = (taken: number, of: number): void => call.session.send('sandbox/step', { progress, step: taken, of });
+      const onOutput = (output: string): void => services.notify('build/output', { root, file: trace, text: output });
+      const { held: opened, ...more } = await openSandboxAt(engine, { trace, step, current, keepMs, signal: call.signal, onStep, onOutput });
+      services.changed(root, 'snapshots');
+      return { sandbox: await opened.report(false), ...more };
     },
     'sandbox/list': async ({ root, measure }, call) => listSandboxes(await services.engine(root, call), measure),
     'sandbox/terminate': async ({ root, provider, id }, call) => {

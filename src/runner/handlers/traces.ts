@@ -1,4 +1,5 @@
 /** What the runner answers about traces. A trace is named by its file in each request, so that nothing is lost when the runner starts anew. */
+import { solutionOf } from '../../engine/solution.js';
 import { placeText } from '../../engine/traceText.js';
 import { MOST_HITS, MOST_RAW_BYTES, type SearchHit } from '../../protocol/traceView.js';
 import type { TraceRequests } from '../api.js';
@@ -16,6 +17,7 @@ export function traceHandlers({ traces }: Services): HandlersOf<keyof TraceReque
     'trace/raw': ({ trace, step, maxBytes = MOST_RAW_BYTES }) => traces.use(trace, (reader) => reader.raw(step, maxBytes)),
     'trace/blob': ({ trace, ref }) => traces.use(trace, async (reader) => Buffer.from(await reader.blob(ref)).toString('base64')),
     'trace/text': ({ trace, step, place }, { signal }) => traces.use(trace, (reader) => placeText(reader, step, place, signal)),
+    'trace/solution': async ({ trace }) => ({ text: await solutionOf(trace.file) }),
     'trace/timeline': ({ trace, bins }) => traces.use(trace, (reader) => reader.timeline(bins)),
     'trace/nextError': ({ trace, from, direction }) => traces.use(trace, async (reader) => (await reader.nextError(from, direction)) ?? null),
     'trace/search': ({ trace, search, text }, { signal, session }) =>

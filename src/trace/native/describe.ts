@@ -44,6 +44,7 @@ export function describeStep({ begin, step, models }: StepEvents): Described {
     kind: step?.error ? 'error' : kindOf(action),
     title: titleOfAction(action, event.step),
     at: step ? step.at : event.at,
+    ...(step && step.lane === undefined && { step: event.step }),
     ...(step && { ms: step.ms, reward: step.reward, terminated: step.terminated, truncated: step.truncated }),
     ...(problem !== undefined && { error: titleOf(problem) }),
     ...((step?.tokens ?? decided?.tokens) && { tokens: step?.tokens ?? decided?.tokens }),

@@ -22,7 +22,7 @@ export class Place {
     readonly engine: Engine,
     /** First lines of every template. */
     private readonly base: string,
-    private readonly provider: string,
+    readonly provider: string,
   ) {}
 
   static async open(provider: string, base: string): Promise<Place> {

@@ -5,7 +5,7 @@ import { Places } from '../../../src/extension/panels/places.js';
 /** As VS Code gives one back in the next window: through JSON. */
 function store(kept: unknown) {
   let text = JSON.stringify(kept ?? null);
-  return { get: () => (JSON.parse(text) as unknown) ?? undefined, update: async (_: string, value: unknown) => void (text = JSON.stringify(value)) };
+  return { get: () => (JSON.parse(text) as unknown) ?? undefined, update: (_: string, value: unknown) => Promise.resolve(void (text = JSON.stringify(value))) };
 }
 
 describe('places of readers', () => {

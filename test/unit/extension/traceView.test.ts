@@ -18,6 +18,8 @@ describe('messages of the trace view', () => {
       { id: 7, method: 'open', params: { step: 1, raw: true } },
       { id: 8, method: 'copy', params: { text: 'x'.repeat(1e6), what: 'step 1' } },
       { id: 9, method: 'endSearch', params: undefined },
+      { id: 10, method: 'keep', params: { state: '{}' } },
+      { id: 11, method: 'travel', params: { step: 3, to: 'fork' } },
     ];
     for (const message of messages) assert.deepEqual(parseTraceMessage(message), { ok: true, message });
   });
@@ -37,6 +39,9 @@ describe('messages of the trace view', () => {
       { id: 1, method: 'open', params: { step: 1, place: 'calls' } },
       { id: 1, method: 'copy', params: { text: 'x'.repeat(9 * 2 ** 20), what: '' } },
       { id: 1, method: 'browse', params: { url: 7 } },
+      { id: 1, method: 'keep', params: { state: 'x'.repeat(5000) } },
+      { id: 1, method: 'travel', params: { step: 3, to: 'shell' } },
+      { id: 1, method: 'travel', params: { step: '3', to: 'fork' } },
     ];
     for (const message of refused) assert.deepEqual(parseTraceMessage(message), { ok: false, id: 1 }, JSON.stringify(message).slice(0, 100));
   });

@@ -187,6 +187,20 @@ describe('trace view', function () {
       await shows(page, 6);
     });
 
+    it('go back to the step in a sandbox, or run episodes from there, where it was recorded here', async () => {
+      const page = await open({ start: 3, head: { format: 'native' } });
+      await press(page, 's', 'f', 'l');
+      await shows(page, 4);
+      await page.getByRole('button', { name: 'Open Sandbox at This Step' }).press('Enter');
+      await page.getByRole('button', { name: 'Fork from Here' }).press('Enter');
+      assert.deepEqual(await requests(page, 'travel'), [{ step: 3, to: 'sandbox' }, { step: 3, to: 'fork' }, { step: 4, to: 'sandbox' }, { step: 4, to: 'fork' }]);
+      const other = await open({ head: { format: 'atif' } });
+      await press(other, 's');
+      await until(other, `document.querySelector('.foot .said').textContent === 'Only steps that were recorded here can be reached again.'`);
+      assert.equal(await other.getByRole('button', { name: 'Fork from Here' }).count(), 0);
+      assert.deepEqual(await requests(other, 'travel'), []);
+    });
+
     it('for a search: what is typed after it is for the box, however late VS Code passes it on', async () => {
       const page = await open({ start: 0 });
       await press(page, 'Control+f');

@@ -38,6 +38,8 @@ export class StepPane extends PageElement {
   @property({ attribute: false }) raw = false;
   @property({ attribute: false }) find = '';
   @property({ attribute: false }) loader!: StepLoader;
+  /** Whether its state can be reached again. */
+  @property({ attribute: false }) travels = false;
   /** Increases when the step must be asked for again. */
   @property({ attribute: false }) revision = 0;
   @state() private detail?: StepDetail;
@@ -198,6 +200,9 @@ export class StepPane extends PageElement {
     return html`
       ${button('step-raw', 'json', l10n.t('Raw'), 'r', { pressed: this.raw })} ${button('step-copy', 'copy', l10n.t('Copy Step'), 'c', { detail: 'step' })}
       ${button('step-link', 'link', l10n.t('Copy Link to Step'), 'y')} ${button('step-open', 'go-to-file', l10n.t('Open in Editor'), 'o', { detail: { raw: true } })}
+      ${this.travels
+        ? html`${button('step-travel', 'vm', l10n.t('Open Sandbox at This Step'), 's', { detail: 'sandbox' })} ${button('step-travel', 'repo-forked', l10n.t('Fork from Here'), 'f', { detail: 'fork' })}`
+        : nothing}
       ${model
         ? html`<button type="button" class="toolbar-button" title=${l10n.t('Copy the model call as a curl command')} @click=${() => emit(this, 'step-copy', 'curl')}>cURL</button>
             <button type="button" class="toolbar-button" title=${l10n.t('Copy the model call as a Python program')} @click=${() => emit(this, 'step-copy', 'python')}>Python</button>`

@@ -2,7 +2,8 @@
 import type { ModelEvent } from '../../../trace/events.js';
 import { ELIDED, toolText } from '../../../trace/toolText.js';
 import type { TraceWriter } from '../../../trace/writer.js';
-import type { ChatMessage, ChatReply, ToolResult } from './chat.js';
+import type { Past } from '../../retrace/past.js';
+import type { ChatMessage, ChatReply, ToolCall, ToolResult } from './chat.js';
 
 export class Conversation {
   private readonly all: ChatMessage[] = [];
@@ -10,6 +11,21 @@ export class Conversation {
   private readonly elided = new Set<number>();
 
   constructor(private readonly trace: TraceWriter) {}
+
+  /** Goes on with a conversation that the trace has recorded again. False if there was none. */
+  takeUp(past: readonly Past[]): boolean {
+    if (!past.some(({ kind }) => kind === 'said')) return false;
+    for (const each of past) {
+      if (each.kind === 'said') this.all.push({ role: each.role, content: each.content });
+      else if (each.kind === 'call') this.result(each.id, each.result);
+      else if (each.kind === 'reply') {
+        const { content, tool_calls: toolCalls = [] } = each.message as { readonly content?: string | null; readonly tool_calls?: readonly ToolCall[] };
+        this.reply({ content: content ?? null, toolCalls });
+        for (const [from, to] of each.call.elided ?? []) for (let index = from; index < to; index++) this.elided.add(index);
+      }
+    }
+    return true;
+  }
 
   say(role: 'system' | 'user', content: string): void {
     this.all.push({ role, content });
@@ -53,6 +69,12 @@ export class Conversation {
     this.trace.note('info', 'context', `the messages were too long for the model: from now on the results of ${given.length} earlier calls are sent as a marker`);
     return true;
   }
+}
+
+/** Something that was done, for who was not there. */
+export function inWords(past: Past): string {
+  if (past.kind === 'command') return `$ ${past.language === 'sh' ? past.command : `python3 -c ${JSON.stringify(past.command)}`}\n${toolText({ ...past.result, stdout: `${past.result.stdout}${past.result.stderr ?? ''}` })}`;
+  return past.kind === 'call' ? `${past.name} ${JSON.stringify(past.arguments)}\n${toolText(past.result)}` : '';
 }
 
 function isObject(text: string): boolean {

@@ -3,10 +3,12 @@ import type { Action, CallResult, StartEvent } from '../../../trace/events.js';
 import { EpisodeLimit, settingsOf, type Ending, type Policy, type PolicyRequest } from '../policy.js';
 import { ask, type CallOptions } from './calls.js';
 import type { ChatModel, ChatReply } from './chat.js';
-import { Conversation } from './conversation.js';
+import { Conversation, inWords } from './conversation.js';
 import { TOOL_NAMES, callTool, toolSchemas, type Toolbox } from './tools.js';
 
 const INSTRUCTIONS = 'You work in a Linux sandbox without a network. Act by calling tools; each call starts afresh, only files stay. Call submit when the task is done.';
+/** To a model that comes in the middle. */
+const BEFORE = 'Somebody has worked on this before you, in this sandbox. These commands were run, in this order, and printed:';
 /** A model that answers without a call is told once in a row; a second time means that it is done. */
 const NUDGE = 'Go on by calling a tool, or call submit if the task is done.';
 /** Of `context_tokens`: where room is made before the endpoint complains. */
@@ -47,8 +49,11 @@ export async function llm(request: PolicyRequest): Promise<Policy> {
     secrets: key === undefined ? {} : { 'api_key': key },
     act: async (stage) => {
       const conversation = new Conversation(stage.trace);
-      conversation.say('system', settings.instructions ?? INSTRUCTIONS);
-      conversation.say('user', template.task!);
+      if (!conversation.takeUp(stage.past)) {
+        conversation.say('system', settings.instructions ?? INSTRUCTIONS);
+        conversation.say('user', template.task!);
+        if (stage.past.length) conversation.say('user', `${BEFORE}\n\n${stage.past.map(inWords).filter(Boolean).join('\n\n')}`);
+      }
       const box: Toolbox = { stage, outputLimit: settings.output_limit, commandTimeoutMs: settings.command_timeout };
       return play(conversation, box, names, { stage, model: await open(), tools, parameters, cost }, limits);
     },
@@ -69,7 +74,7 @@ async function play(conversation: Conversation, box: Toolbox, names: readonly st
     const used = (reply.tokens?.prompt ?? 0) + (reply.tokens?.completion ?? 0);
     tokens += used;
     dollars += options.cost(reply.tokens) ?? 0;
-    if (await takeTurn(conversation, box, names, reply, turn, options)) return { status: 'completed' };
+    if (await takeTurn(conversation, box, names, reply, options)) return { status: 'completed' };
     silent = reply.toolCalls.length ? 0 : silent + 1;
     if (silent === 2) return { status: 'completed' };
     if (silent === 1) conversation.say('user', NUDGE);
@@ -81,9 +86,9 @@ async function play(conversation: Conversation, box: Toolbox, names: readonly st
 }
 
 /** Carries out the calls of a reply, in their order, as one step. Resolves with whether the model submitted. */
-async function takeTurn(conversation: Conversation, box: Toolbox, names: readonly string[], reply: ChatReply, turn: number, { stage, cost }: CallOptions): Promise<boolean> {
+async function takeTurn(conversation: Conversation, box: Toolbox, names: readonly string[], reply: ChatReply, { stage, cost }: CallOptions): Promise<boolean> {
   const { trace } = stage;
-  const calls = reply.toolCalls.map(({ id, function: { name, arguments: written } }, index) => ({ id: id || `call_${turn}_${index}`, name, input: parse(written) }));
+  const calls = reply.toolCalls.map(({ id, function: { name, arguments: written } }, index) => ({ id: id || `call_${stage.steps + 1}_${index}`, name, input: parse(written) }));
   const action: Action = {
     kind: 'calls',
     ...(reply.content === null ? {} : { text: trace.content(reply.content) }),
