@@ -160,8 +160,8 @@ export class TraceWriter {
 
   /** Writes the whole of a short trace of which nothing is written yet. False if it is none, or if the file is there already. */
   private writeShort(): boolean {
-    if (this.handle || this.flushing || this.blobs.length > 0 || this.pending > SHORT_BYTES || this.lines.length === 0) return false;
     const { folder } = this.options;
+    if (folder === undefined || this.handle || this.flushing || this.blobs.length > 0 || this.pending > SHORT_BYTES || this.lines.length === 0) return false;
     mkdirSync(folder, { recursive: true });
     try {
       writeFileSync(join(folder, TRACE_FILE), this.lines.join(''), { flag: 'wx' });
