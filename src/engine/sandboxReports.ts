@@ -1,5 +1,5 @@
 /** What the engine tells about sandboxes that live and about snapshots, as data. Times are milliseconds since the epoch, durations milliseconds, sizes bytes. */
-import type { ListeningPort, SandboxInfo } from '../sandbox/provider.js';
+import type { ListeningPort, NetworkPolicy, SandboxInfo } from '../sandbox/provider.js';
 import type { SnapshotRecord } from '../store/records.js';
 
 /** How a sandbox came to be. `kept`: an episode's, which its template keeps. `other`: an episode or a build under way, or another process's. */
@@ -34,6 +34,13 @@ export interface ServiceReport {
   readonly readyMs?: number;
 }
 
+export interface NetworkReport {
+  readonly policy: NetworkPolicy;
+  /** Requests that its proxy has refused since it was opened, and the last of them, as `host:port`: text from the sandbox. Absent if there are none. */
+  readonly refused?: number;
+  readonly lastRefused?: string;
+}
+
 /** A sandbox as a list shows it. */
 export interface SandboxReport extends SandboxInfo {
   readonly origin: SandboxOrigin;
@@ -50,6 +57,8 @@ export interface SandboxReport extends SandboxInfo {
   /** Measured where that was asked for and the sandbox answers. */
   readonly usage?: SandboxUsage;
   readonly ports?: readonly ListeningPort[];
+  /** Absent for those that this engine does not hold. */
+  readonly network?: NetworkReport;
   readonly forwards: readonly PortForward[];
   readonly services: readonly ServiceReport[];
 }

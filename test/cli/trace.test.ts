@@ -21,6 +21,7 @@ describe('trace from a terminal', () => {
         step(1, { action: { kind: 'calls', text: EVIL, calls: [{ id: 'a', name: EVIL, arguments: { [EVIL]: EVIL } }] }, observation: { kind: 'results', results: [{ call: 'a', ms: 1, stdout: EVIL, error: EVIL }] }, error: EVIL, files: [{ path: EVIL, change: 'added', diff: EVIL }], info: { [EVIL]: EVIL }, reward: null }),
         step(2, { action: { kind: 'command', command: EVIL, language: 'sh' }, observation: { kind: 'command', stdout: EVIL, exitCode: 3 }, reward: 0.125, terminated: true }),
         { type: 'reward', at: AT, ms: 1, reward: 0.125, components: [{ name: EVIL, weight: 1, value: 0.125, detail: EVIL }], output: EVIL },
+        { type: 'network', at: AT, host: EVIL, port: 443, refused: EVIL },
         end(2, 0.125),
       ]) + EVIL,
     );
@@ -33,11 +34,11 @@ describe('trace from a terminal', () => {
     assert.equal(code, 0);
     for (const line of [/^format +inspect 2$/m, /^title +count · sample 2 · epoch 1$/m, /^agent +model open\/tiny$/m, /^tokens +10 prompt, 4 completion$/m, /^cost +\$0\.50$/m, /^reward +0\.5$/m, /^ended +completed$/m, /^ +check {2}0\.5 {2}P, answer: 41$/m, /^ {2}> 1 {2}2 · epoch 1/m, /^1 +agent +tool +2\.0 s +bash: wc -l \[took too long\]$/m]) assert.match(stdout, line);
     const damaged = await workspace.run('trace', 'trace.jsonl');
-    assert.match(damaged.stdout, /^problem: line 7, the last, is torn/m);
+    assert.match(damaged.stdout, /^problem: line 8, the last, is torn/m);
   });
 
   it('prints nothing that a terminal would act on, in every form', async () => {
-    for (const args of [[], ['--json'], ['--search', 'red'], ...[0, 1, 2, 3].flatMap((index) => [['--step', String(index)], ['--step', String(index), '--json']])]) {
+    for (const args of [[], ['--json'], ['--search', 'red'], ...[0, 1, 2, 3, 4].flatMap((index) => [['--step', String(index)], ['--step', String(index), '--json']])]) {
       const { code, stdout, stderr } = await workspace.run('trace', 'trace.jsonl', ...args);
       assert.equal(code, 0, stderr);
       assert.ok(stdout.includes('red'));
@@ -49,13 +50,13 @@ describe('trace from a terminal', () => {
 
   it('gives the same as data', async () => {
     const head = await workspace.json<{ format: string; steps: number; reward: number; list: { title: string }[] }>('trace', 'trace.jsonl', '--steps', '1..2');
-    assert.deepEqual([head.format, head.steps, head.reward, head.list.length], ['native', 4, 0.125, 2]);
+    assert.deepEqual([head.format, head.steps, head.reward, head.list.length], ['native', 5, 0.125, 2]);
     assert.equal((await workspace.json<{ error: string }>('trace', 'trace.jsonl', '--step', '2')).error, 'exit 3');
     assert.deepEqual((await workspace.json<{ hits: { step: number }[] }>('trace', 'log.eval', '--search', '41 LINES')).hits.map(({ step: index }) => index), [1]);
   });
 
   it('says in one sentence what cannot be opened', async () => {
-    for (const [args, why] of [[['package.json'], /ENOENT/], [['.'], /is no trace of a known format/], [['log.eval', '--member', '9'], /there is no sample 9: the file holds 3, from 0/], [['trace.jsonl', '--step', '99'], /there is no step 99: the trace has 4, from 0/]] as const) {
+    for (const [args, why] of [[['package.json'], /ENOENT/], [['.'], /is no trace of a known format/], [['log.eval', '--member', '9'], /there is no sample 9: the file holds 3, from 0/], [['trace.jsonl', '--step', '99'], /there is no step 99: the trace has 5, from 0/]] as const) {
       const { code, stderr } = await workspace.run('trace', ...args);
       assert.equal(code, 1);
       assert.match(stderr, why);

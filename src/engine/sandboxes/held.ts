@@ -9,6 +9,7 @@ import type { SnapshotRecord } from '../../store/records.js';
 import type { ServiceSpec } from '../../template/template.js';
 import type { SandboxOrigin, SandboxReport, SandboxUsage, ServiceReport } from '../sandboxReports.js';
 import { Forwards } from './forwards.js';
+import type { Refusals } from './refusals.js';
 
 /** Nobody sees more often how busy it is. */
 const MEASURE_INTERVAL_MS = 900;
@@ -26,6 +27,7 @@ export interface Making {
   readonly snapshot: SnapshotRecord;
   readonly spec: Pick<SandboxSpec, 'resources' | 'env' | 'network'>;
   readonly secrets: Readonly<Record<string, string>>;
+  readonly refusals?: Refusals;
   /** Absolute path of its template. */
   readonly file?: string;
   /** Gives back what it needed as long as it lived. */
@@ -162,7 +164,7 @@ export class Held {
 
   async report(measure: boolean): Promise<SandboxReport> {
     const [usage, ports] = measure ? await Promise.all([this.measure().catch(() => undefined), this.sandbox.ports({ signal: this.ended }).catch((): ListeningPort[] => [])]) : [];
-    const { origin, file } = this.making;
+    const { origin, file, spec, refusals } = this.making;
     return {
       ...this.sandbox.info,
       ...(this.termination ? { state: 'exited' } : {}),
@@ -174,6 +176,7 @@ export class Held {
       remainingMs: this.remainingMs,
       usage: usage ?? this.usage?.value,
       ports,
+      network: { policy: spec.network, ...refusals?.report() },
       forwards: this.forwards.list(),
       services: this.services.map(reportOf),
     };

@@ -6,6 +6,7 @@ import { loadTemplate } from '../../template/load.js';
 import { TemplateError, type ServiceSpec, type Template } from '../../template/template.js';
 import type { Engine } from '../engine.js';
 import type { Held, Making } from './held.js';
+import { Refusals } from './refusals.js';
 import { takeSnapshot } from '../snapshots/take.js';
 
 /** How long a sandbox stays if nobody says. */
@@ -53,6 +54,7 @@ export async function forkSandbox(engine: Engine, id: string, keepMs: number | u
 /** Whatever becomes of it, what it needed is given back. */
 export async function restore(engine: Engine, made: Making, services: readonly ServiceSpec[], keepMs = DEFAULT_KEEP_MS, signal: AbortSignal): Promise<Held> {
   const { provider, snapshot, spec } = made;
+  const refusals = new Refusals();
   let letGo: (() => void) | undefined;
   const cleanUp = async (): Promise<void> => {
     letGo?.();
@@ -62,12 +64,12 @@ export async function restore(engine: Engine, made: Making, services: readonly S
   try {
     letGo = engine.uses.hold(snapshot.id);
     const labels: SandboxLabels = { owner: engine.owner, template: snapshot.template, digest: snapshot.digest, snapshot: snapshot.id, expires: Date.now() + LONGEST_LIFE_MS };
-    sandbox = await provider.restore(snapshot, { ...spec, labels, lifetimeMs: LONGEST_LIFE_MS }, { signal });
+    sandbox = await provider.restore(snapshot, { ...spec, labels, onNetwork: refusals.note, lifetimeMs: LONGEST_LIFE_MS }, { signal });
   } catch (error) {
     await cleanUp();
     throw error;
   }
-  const held = await engine.held.hold(sandbox, { ...made, cleanUp }, keepMs);
+  const held = await engine.held.hold(sandbox, { ...made, cleanUp, refusals }, keepMs);
   try {
     await held.startServices(services, signal);
     signal.throwIfAborted();

@@ -76,17 +76,26 @@ function icon({ state, services, orphan }: SandboxReport): NonNullable<Node['ico
 }
 
 function tooltip(sandbox: SandboxReport): string {
-  const { id, provider, state, labels, file, usage, remainingMs, ageMs, orphan } = sandbox;
+  const { id, provider, state, labels, file, usage, network, remainingMs, ageMs, orphan } = sandbox;
   const lines = [l10n.t('{0} on {1}, {2}', id, provider, state)];
   if (file) lines.push(oneLine(file, 300));
   if (labels.snapshot) lines.push(l10n.t('restored from snapshot {0}', oneLine(labels.snapshot)));
   if (labels.run) lines.push(l10n.t('run {0}', oneLine(labels.run)));
   lines.push(l10n.t('started {0} ago', formatDuration(ageMs)));
   if (usage) lines.push(l10n.t('processor time {0}, memory {1}, {2} processes', formatDuration(usage.cpuMs), formatBytes(usage.memory), usage.pids));
+  if (network) lines.push(networkLine(network));
   if (orphan) lines.push(l10n.t('The process that made it is gone.'));
   else if (remainingMs === null) lines.push(l10n.t('It stays until somebody terminates it.'));
   else if (remainingMs !== undefined) lines.push(l10n.t('It is terminated in {0}, unless it is kept warm.', formatDuration(Math.max(0, remainingMs))));
   return lines.join('\n');
+}
+
+function networkLine({ policy, refused, lastRefused }: NonNullable<SandboxReport['network']>): string {
+  if (policy === 'none') return l10n.t('without a network');
+  if (policy === 'full') return l10n.t('with the network of this machine');
+  const hosts = oneLine(policy.allow.join(', '), 200);
+  if (refused === undefined) return l10n.t('network: only {0}', hosts);
+  return l10n.t('network: only {0}; {1} requests refused, the last to {2}', hosts, refused, oneLine(lastRefused ?? '', 100));
 }
 
 export interface OpenTerminal {

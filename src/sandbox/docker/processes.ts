@@ -123,8 +123,8 @@ export class Processes {
     options.signal?.throwIfAborted();
     if (this.ending || this.over) await this.gone();
     if (argv.length === 0) throw new Unsupported('there is no command to run');
-    // What was killed or ended by a program of the sandbox is there again for the next one.
-    await outlet?.ready();
+    // A relay that the sandbox's own programs have killed is there again for the next one; where they are in its way the sandbox has no network, which is no failure of ours.
+    await outlet?.ready().catch(() => undefined);
     const env = { ...(shape && { TERM: TERMINAL_TYPE }), ...this.spec.env, ...options.env };
     const command = { argv, env, cwd: options.cwd, stdin: shape !== undefined || options.stdin !== undefined, cookie: newNonce() };
     const interruption = new Interruption(options, this.endsAt + LIFE_GRACE_MS);
@@ -258,7 +258,6 @@ export class Processes {
       await this.restart(signal);
     }
     for (const cookie of victims) this.started.delete(cookie);
-    this.outlet?.killed();
   }
 
   /** Runs a script that kills, as an exec; whether it came to its end in time. */

@@ -2,7 +2,8 @@
  * Many connections over one stream in each direction, between the relay in a sandbox's network namespace and the proxy here.
  *
  * A frame is a letter, the connection's number (32 bits), a length (16 bits), both big-endian, and so many bytes: `O` a program has connected (the relay
- * only), `D` data, `E` no more data from this side, `C` closed, `W` so many bytes (32 bits) of the other's data have been passed on. Neither side has
+ * only), `D` data, `E` no more data from this side, `C` closed, `W` so many bytes (32 bits) of the other's data have been passed on. `P` asks the relay
+ * whether it is there, and is its answer. Neither side has
  * more than `WINDOW` bytes of a connection on the way, so one that is not read holds up no other and takes no more room than that. What a relay says is
  * hostile: in a container it is a process like those that it serves.
  */
@@ -20,6 +21,7 @@ const MOST_HERE = 4 * MOST_CHANNELS;
 export class Channels {
   private readonly open = new Map<number, Channel>();
   private rest: Buffer = Buffer.alloc(0);
+  private readonly asked: ((there: boolean) => void)[] = [];
   private over = false;
 
   constructor(
@@ -38,8 +40,22 @@ export class Channels {
     this.over = true;
     for (const channel of this.open.values()) channel.destroy();
     this.open.clear();
+    for (const answer of this.asked.splice(0)) answer(false);
     this.to.end();
     this.from.resume();
+  }
+
+  /** Whether the relay answers; it is not waited for without end. */
+  there(timeoutMs: number): Promise<boolean> {
+    if (this.over) return Promise.resolve(false);
+    return new Promise((resolve) => {
+      const timer = setTimeout(() => resolve(false), timeoutMs);
+      this.asked.push((there) => {
+        clearTimeout(timer);
+        resolve(there);
+      });
+      this.send('P', 0);
+    });
   }
 
   send(type: string, id: number, data: Uint8Array = Buffer.alloc(0)): void {
@@ -78,7 +94,8 @@ export class Channels {
     } else if (type === 'D' || type === 'E' || type === 'C' || type === 'W') {
       // One that is not there has been closed here, and the other side has not heard of it yet.
       if (channel && !channel.frame(type, data)) this.end();
-    } else this.end();
+    } else if (type === 'P') this.asked.shift()?.(true);
+    else this.end();
   }
 }
 

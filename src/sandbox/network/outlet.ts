@@ -10,6 +10,7 @@ import { NO_PORT, PROXY_PORT } from './relayPrograms.js';
 /** Exit code of a script that finds nothing to run the relay with. */
 export const NO_PROGRAM = 4;
 const START_TIMEOUT_MS = 30_000;
+const ANSWER_TIMEOUT_MS = 5_000;
 
 /** A relay that has been started. */
 export interface Relay {
@@ -21,6 +22,11 @@ export interface Relay {
   kill(): void;
 }
 
+interface Started {
+  readonly relay: Relay;
+  readonly channels: Channels;
+}
+
 export interface OutletParts {
   readonly list: AllowList;
   readonly onRequest?: (request: NetworkRequest) => void;
@@ -29,45 +35,36 @@ export interface OutletParts {
 
 export class Outlet {
   private readonly proxy: Proxy;
-  private readonly relays = new Set<Relay>();
-  private running: { readonly listens: Promise<void> } | undefined;
-  private current: Relay | undefined;
+  private starting: Promise<Started> | undefined;
   private over = false;
 
   constructor(private readonly parts: OutletParts) {
     this.proxy = new Proxy(parts.list, { onRequest: parts.onRequest });
   }
 
-  /** Resolves when the relay listens; one that has ended is started again. */
-  ready(): Promise<void> {
-    return (this.running ??= { listens: this.start() }).listens;
-  }
-
-  /** The relay was killed with all else in the sandbox. */
-  killed(): void {
-    this.running = undefined;
+  /** Resolves when the relay listens. One that does not answer, as it is when all in a sandbox were killed and it among them, is started again. */
+  async ready(): Promise<void> {
+    const { starting } = this;
+    const started = await starting?.catch(() => undefined);
+    if (started && (await started.channels.there(ANSWER_TIMEOUT_MS))) return;
+    if (this.starting === starting && !this.over) {
+      started?.relay.kill();
+      this.starting = this.start();
+    }
+    await this.starting;
   }
 
   /** Ends all connections and the relay. */
   close(): void {
     this.over = true;
     this.proxy.close();
-    for (const relay of this.relays) relay.kill();
+    this.starting?.then(({ relay }) => relay.kill(), () => undefined);
   }
 
-  private async start(): Promise<void> {
+  private async start(): Promise<Started> {
     const relay = this.parts.start();
-    this.relays.add(relay);
-    const forget = (): void => {
-      this.relays.delete(relay);
-      if (this.current === relay) this.running = undefined;
-    };
-    this.current = relay;
     const channels = new Channels(relay.stdout, relay.stdin, (connection) => this.proxy.serve(connection));
-    const exit = relay.exit.catch((error: Error) => error).finally(() => {
-      forget();
-      channels.end();
-    });
+    const exit = relay.exit.catch((error: Error) => error).finally(() => channels.end());
     let said = '';
     let timer: NodeJS.Timeout | undefined;
     try {
@@ -79,13 +76,13 @@ export class Outlet {
         timer = setTimeout(() => reject(new SandboxError('the relay of the allowed network did not start in time')), START_TIMEOUT_MS);
         void exit.then((how) => reject(this.failure(how, said)));
       });
+      return { relay, channels };
     } catch (error) {
       relay.kill();
       throw error;
     } finally {
       clearTimeout(timer);
     }
-    if (this.over) relay.kill();
   }
 
   private failure(how: number | Error, said: string): Error {

@@ -43,6 +43,7 @@ while (1) {
       last if length $in < 7 + $length;
       my $data = substr $in, 7, $length;
       substr($in, 0, 7 + $length, '');
+      frame('P', $id, '') if $type eq 'P';
       my $each = $open{$id} or next;
       if ($type eq 'D') { $each->{data} .= $data }
       elsif ($type eq 'W') { $each->{credit} += unpack 'N', $data }
@@ -111,6 +112,8 @@ def frames():
             return
         data = bytes(got[7:7 + length])
         del got[:7 + length]
+        if kind == b"P":
+            frame(kind, id)
         each = opened.get(id)
         if each is None:
             continue

@@ -232,8 +232,14 @@ export class NativeReader extends StepReader {
     while (index.known < index.length - (this.provisional ? 1 : 0) && !this.closing.signal.aborted) {
       const first = index.known;
       let last = first;
-      const start = index.span(first).start;
-      while (last + 1 < index.length - (this.provisional ? 1 : 0) && index.span(last + 1).end - start <= PARSED_TOGETHER) last += 1;
+      let { start } = index.span(first);
+      for (; last + 1 < index.length - (this.provisional ? 1 : 0); last += 1) {
+        const next = index.span(last + 1);
+        // A step may begin before those that lie within it.
+        const earlier = Math.min(start, next.start);
+        if (next.end - earlier > PARSED_TOGETHER) break;
+        start = earlier;
+      }
       const end = index.span(last).end;
       const data = end - start <= PARSED_TOGETHER ? await this.bytes.read(start, end) : undefined;
       for (let step = first; step <= last; step += 1) await this.learnStep(step, data, start);

@@ -26,6 +26,13 @@ describe('sandbox items', () => {
     assert.match(node({ remainingMs: null }).tooltip!(), /stays until somebody terminates it/);
   });
 
+  it('says which hosts its network leads to, and what was refused', () => {
+    const policy = { allow: ['pypi.org', '*.example.com'] };
+    assert.match(node({ network: { policy } }).tooltip!(), /^network: only pypi\.org, \*\.example\.com$/m);
+    assert.match(node({ network: { policy, refused: 3, lastRefused: 'evil.com:443' } }).tooltip!(), /; 3 requests refused, the last to evil\.com:443$/m);
+    assert.match(node({ network: { policy: 'none' } }).tooltip!(), /^without a network$/m);
+  });
+
   it('shows no processor until there are two measurements', () => {
     assert.equal(node({ usage: { cpu: null, cpuMs: 1, memory: 41_000_000, pids: 1, at: 1 } }).description, 'bubblewrap  4 min  41 MB');
     assert.equal(node({ usage: { cpu: 2, cpuMs: 1, memory: 0, pids: 1, at: 1 } }).description, 'bubblewrap  4 min  200 %  0 B');

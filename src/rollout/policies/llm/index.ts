@@ -1,4 +1,5 @@
 /** A model that acts by calling tools, turn by turn, until it submits or a budget is spent. It is called from this machine: the sandbox needs no network. */
+import type { Template } from '../../../template/template.js';
 import type { Action, CallResult, StartEvent } from '../../../trace/events.js';
 import { EpisodeLimit, settingsOf, type Ending, type Policy, type PolicyRequest } from '../policy.js';
 import { ask, type CallOptions } from './calls.js';
@@ -6,7 +7,10 @@ import type { ChatModel, ChatReply } from './chat.js';
 import { Conversation, inWords } from './conversation.js';
 import { TOOL_NAMES, callTool, toolSchemas, type Toolbox } from './tools.js';
 
-const INSTRUCTIONS = 'You work in a Linux sandbox without a network. Act by calling tools; each call starts afresh, only files stay. Call submit when the task is done.';
+const instructions = (network: Template['network']['episode']): string =>
+  `You work in a Linux sandbox ${reach(network)}. Act by calling tools; each call starts afresh, only files stay. Call submit when the task is done.`;
+const reach = (network: Template['network']['episode']): string =>
+  network === 'none' ? 'without a network' : network === 'full' ? 'with a network' : `with a network that leads, through a proxy, to these hosts only: ${network.allow.join(', ')}`;
 /** To a model that comes in the middle. */
 const BEFORE = 'Somebody has worked on this before you, in this sandbox. These commands were run, in this order, and printed:';
 /** A model that answers without a call is told once in a row; a second time means that it is done. */
@@ -50,7 +54,7 @@ export async function llm(request: PolicyRequest): Promise<Policy> {
     act: async (stage) => {
       const conversation = new Conversation(stage.trace);
       if (!conversation.takeUp(stage.past)) {
-        conversation.say('system', settings.instructions ?? INSTRUCTIONS);
+        conversation.say('system', settings.instructions ?? instructions(template.network.episode));
         conversation.say('user', template.task!);
         if (stage.past.length) conversation.say('user', `${BEFORE}\n\n${stage.past.map(inWords).filter(Boolean).join('\n\n')}`);
       }
