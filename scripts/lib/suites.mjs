@@ -35,6 +35,7 @@ export const SUITES = [
   { name: 'bubblewrap-user', needs: ['bubblewrap', 'ordinaryUser'], timeoutMs: minutes(12), files: integration('bubblewrap'), user: 'ordinary' },
   { name: 'docker', needs: ['docker'], timeoutMs: minutes(15), files: integration('docker') },
   { name: 'podman', needs: ['podman'], timeoutMs: minutes(15), files: integration('podman') },
+  { name: 'e2b', needs: ['root', 'bubblewrap'], timeoutMs: minutes(8), files: () => testFiles('e2b') },
   {
     name: 'integration',
     needs: ['sandboxes'],

@@ -18,6 +18,7 @@ export const ENVIRONMENT_NAMES = [
   ...['PATH', 'HOME', 'USER', 'LANG', 'LC_ALL', 'TZ', 'TMPDIR', 'TEMP', 'TMP', 'XDG_RUNTIME_DIR', 'SSH_AUTH_SOCK'],
   ...['SystemRoot', 'PATHEXT', 'USERPROFILE', 'APPDATA', 'LOCALAPPDATA'],
   ...['DOCKER_HOST', 'DOCKER_CONTEXT', 'DOCKER_CONFIG', 'DOCKER_TLS', 'DOCKER_TLS_VERIFY', 'DOCKER_CERT_PATH'],
+  ...['E2B_API_KEY', 'E2B_DOMAIN', 'E2B_API_URL', 'E2B_SANDBOX_URL', 'RL_SANDBOXES_E2B_CONCURRENT', 'RL_SANDBOXES_E2B_CREATIONS_PER_SECOND'],
 ] as const;
 
 export function relevant(environment: NodeJS.ProcessEnv): Record<string, string> {

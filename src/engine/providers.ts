@@ -58,7 +58,7 @@ export class Providers {
   }
 
   private async best(template: Template, parsed: ParsedTemplate | undefined, signal?: AbortSignal): Promise<Choice> {
-    const able = PROVIDERS.filter((entry) => problemsOf(parsed, entry).length === 0);
+    const able = PROVIDERS.filter((entry) => !entry.remote && problemsOf(parsed, entry).length === 0);
     if (able.length === 0) throw new TemplateError(problemsOf(parsed, PROVIDERS[0]!));
     // A container image is at home in a container engine; everything else starts fastest without one.
     const container = template.base.dockerfile !== undefined || (template.base.image !== undefined && !template.base.image.startsWith('/'));

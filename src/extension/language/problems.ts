@@ -81,7 +81,7 @@ export class TemplateProblems extends Disposing {
 /** What the template asks for and its provider cannot do; with no provider named, what no provider can. */
 function providerProblems(parsed: ParsedTemplate, file: string): Problem[] {
   const named = [parsed.template?.provider, defaultProvider(file)].find((id) => id !== undefined && id !== 'auto');
-  const entries = named === undefined ? PROVIDERS : PROVIDERS.filter(({ id }) => id === named);
+  const entries = named === undefined ? PROVIDERS.filter(({ remote }) => !remote) : PROVIDERS.filter(({ id }) => id === named);
   const found = entries.map((entry) => capabilityProblems(parsed, entry));
   return found.every((problems) => problems.length > 0) ? (found[0] ?? []) : [];
 }

@@ -3,12 +3,12 @@ import { mkdir, rename } from 'node:fs/promises';
 import { join } from 'node:path';
 import { within } from '../deadline.js';
 import { SandboxLost, Unsupported } from '../errors.js';
+import { ShellFiles } from '../shellFiles.js';
 import type { Duplex } from 'node:stream';
 import type { ExecOptions, ExecProcess, FileChange, ListeningPort, OperationOptions, ProviderSnapshot, Sandbox, SandboxInfo, SandboxStats, SnapshotKind } from '../provider.js';
 import type { Group } from './cgroups.js';
 import { findChanges } from './changes.js';
 import { Commands } from './commands.js';
-import { Files } from './files.js';
 import type { Fifos } from './fifos.js';
 import { runBeside } from './joined.js';
 import { layerParts, type Launch } from './launch.js';
@@ -21,6 +21,7 @@ import type { Snapshots } from './snapshots.js';
 import { StandStill } from './standStill.js';
 import type { Started } from './start.js';
 import { Usage } from './stats.js';
+import { TOOLS, tool } from './tools.js';
 
 const KILL_TIMEOUT_MS = 15_000;
 const SHORT_TIMEOUT_MS = 15_000;
@@ -49,7 +50,7 @@ export interface SandboxParts {
 
 export class BubblewrapSandbox implements Sandbox {
   readonly id: string;
-  readonly files: Files;
+  readonly files: ShellFiles;
   readonly ended: Promise<void>;
   private readonly commands: Commands;
   private readonly network: Ports;
@@ -64,7 +65,7 @@ export class BubblewrapSandbox implements Sandbox {
     const { started, fifos, group } = parts;
     this.id = parts.id;
     this.commands = new Commands({ ...started, fifos, group });
-    this.files = new Files((argv, options) => this.exec(argv, options));
+    this.files = new ShellFiles((argv, options) => this.exec(argv, options), tool, ['/proc', '/sys', '/dev', TOOLS]);
     const joined = (): number[] => this.commands.joinedPids;
     this.network = new Ports(started.target, parts.launch.network, joined);
     this.usage = new Usage(group, started.target.gate, joined);

@@ -14,6 +14,10 @@ export interface Subject {
   readonly parallel?: number;
   /** Of the test of restores at once; 200 unless told. */
   readonly restoresAtOnce?: number;
+  /** Snapshots cannot be carried elsewhere. */
+  readonly snapshotsStay?: true;
+  /** Why tests that move gigabytes are left out. */
+  readonly small?: string;
   /** Fails if the machine still holds something of a sandbox that was terminated: processes, mounts, containers. */
   readonly assertNothingLeft?: (id: string) => Promise<void>;
   readonly close?: () => Promise<void>;

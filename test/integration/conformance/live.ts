@@ -233,6 +233,7 @@ export function live(bench: Bench): void {
     });
 
     it('of 3 GB go in and out in bounded memory', async function () {
+      if (bench.subject.small) skip(this, bench.subject.small);
       this.timeout(600_000);
       const bytes = 3 * GIBIBYTE;
       const disk = await statfs(tmpdir());

@@ -2,12 +2,11 @@
 import { PassThrough, Readable, type TransformCallback } from 'node:stream';
 import { buffer, text } from 'node:stream/consumers';
 import { dirname } from 'node:path/posix';
-import { packDirectory } from '../archive.js';
-import { bound, within } from '../deadline.js';
-import { FileExists, LimitExceeded, NoSuchFile, SandboxError } from '../errors.js';
-import { parseGlob, type Glob } from '../glob.js';
-import type { ExecOptions, ExecProcess, FileEntry, FileInfo, OperationOptions, ReadOptions, SandboxFiles } from '../provider.js';
-import { tool } from './tools.js';
+import { packDirectory } from './archive.js';
+import { bound, within } from './deadline.js';
+import { FileExists, LimitExceeded, NoSuchFile, SandboxError } from './errors.js';
+import { parseGlob, type Glob } from './glob.js';
+import type { ExecOptions, ExecProcess, FileEntry, FileInfo, OperationOptions, ReadOptions, SandboxFiles } from './provider.js';
 
 const TRANSFER_TIMEOUT_MS = 600_000;
 const SHORT_TIMEOUT_MS = 60_000;
@@ -17,43 +16,45 @@ const NOT_A_FILE = 121;
 const IN_THE_WAY = 122;
 /** Said on standard error when a script has found what it is to send. */
 const FOUND = 'found\n';
-/** Not to be searched: they hold what the kernel and we put there. */
-const FOREIGN = ['/proc', '/sys', '/dev', '/.rl'];
 
 type Exec = (argv: readonly string[], options?: ExecOptions) => ExecProcess;
 
-/** The words that run a script of ours with arguments, by the shell that nothing inside can replace. */
-const script = (lines: string, ...args: readonly string[]): string[] => [...tool('sh'), '-c', lines, 'sh', ...args];
-const words = (name: Parameters<typeof tool>[0]): string => tool(name).join(' ');
+/** The programs that it takes: those of GNU. */
+export type FileTool = 'sh' | 'cat' | 'chmod' | 'dd' | 'find' | 'mkdir' | 'mv' | 'rm' | 'tar';
 
-export class Files implements SandboxFiles {
-  constructor(private readonly exec: Exec) {}
+export class ShellFiles implements SandboxFiles {
+  /** `tool` gives the first words of a command that runs a program. `foreign` folders are not searched: they hold what the kernel and we put there. */
+  constructor(
+    protected readonly exec: Exec,
+    private readonly tool: (name: FileTool) => readonly string[],
+    private readonly foreign: readonly string[],
+  ) {}
 
   read(path: string, options: OperationOptions & ReadOptions = {}): Promise<Readable> {
     const { offset = 0, length } = options;
-    const part = `${words('dd')} if="$1" bs=256K iflag=fullblock,skip_bytes,count_bytes status=none skip=${offset} ${length === undefined ? '' : `count=${length}`}`;
-    const lines = `[ -e "$1" ] || exit ${MISSING}; [ -f "$1" ] || exit ${NOT_A_FILE}; echo found >&2; exec ${offset > 0 || length !== undefined ? part : `${words('cat')} -- "$1"`}`;
+    const part = `${this.words('dd')} if="$1" bs=256K iflag=fullblock,skip_bytes,count_bytes status=none skip=${offset} ${length === undefined ? '' : `count=${length}`}`;
+    const lines = `[ -e "$1" ] || exit ${MISSING}; [ -f "$1" ] || exit ${NOT_A_FILE}; echo found >&2; exec ${offset > 0 || length !== undefined ? part : `${this.words('cat')} -- "$1"`}`;
     const refused = (code: number, said: string): SandboxError =>
       code === MISSING ? new NoSuchFile(path) : new SandboxError(code === NOT_A_FILE ? `${path} is not a file` : `${path} cannot be read: ${said || `exit code ${code}`}`);
-    return this.send(script(lines, path), `Reading ${path}`, options, new Sieve(options.maxBytes ?? Infinity, path), refused);
+    return this.send(this.script(lines, path), `Reading ${path}`, options, new Sieve(options.maxBytes ?? Infinity, path), refused);
   }
 
   async write(path: string, data: Readable | Uint8Array | string, options: OperationOptions & { readonly mode?: number } = {}): Promise<void> {
     const mode = ((options.mode ?? 0o644) & 0o7777).toString(8);
-    const lines = `${words('mkdir')} -p -- "$2" && ${words('cat')} > "$1" && ${words('chmod')} ${mode} -- "$1"`;
-    await this.complete(script(lines, path, dirname(path)), `Writing ${path}`, options, data);
+    const lines = `${this.words('mkdir')} -p -- "$2" && ${this.words('cat')} > "$1" && ${this.words('chmod')} ${mode} -- "$1"`;
+    await this.complete(this.script(lines, path, dirname(path)), `Writing ${path}`, options, data);
   }
 
   async remove(path: string, options: OperationOptions = {}): Promise<void> {
-    await this.complete([...tool('rm'), '-rf', '--', path], `Removing ${path}`, { timeoutMs: SHORT_TIMEOUT_MS, ...options });
+    await this.complete([...this.tool('rm'), '-rf', '--', path], `Removing ${path}`, { timeoutMs: SHORT_TIMEOUT_MS, ...options });
   }
 
   async list(path: string, options: OperationOptions = {}): Promise<FileEntry[]> {
     // What a link leads to is asked for apart, since only one of them has both.
     const lines = `[ -d "$1/" ] || exit ${MISSING}
-${words('find')} -P "$1/" -mindepth 1 -maxdepth 1 -printf '${RECORD}/%f\\0'; ${words('find')} -L "$1/" -mindepth 1 -maxdepth 1 -xtype l -printf '${RECORD}/%f\\0'; :`;
+${this.words('find')} -P "$1/" -mindepth 1 -maxdepth 1 -printf '${RECORD}/%f\\0'; ${this.words('find')} -L "$1/" -mindepth 1 -maxdepth 1 -xtype l -printf '${RECORD}/%f\\0'; :`;
     const entries = new Map<string, FileEntry>();
-    for (const [record, name] of await this.records(script(lines, path === '/' ? '' : path), path, options)) {
+    for (const [record, name] of await this.records(this.script(lines, path === '/' ? '' : path), path, options)) {
       entries.set(name, { name, ...infoOf(record, entries.get(name)?.link) });
     }
     return [...entries.values()];
@@ -61,26 +62,26 @@ ${words('find')} -P "$1/" -mindepth 1 -maxdepth 1 -printf '${RECORD}/%f\\0'; ${w
 
   async stat(path: string, options: OperationOptions = {}): Promise<FileInfo> {
     const lines = `[ -e "$1" ] || [ -L "$1" ] || exit ${MISSING}
-${words('find')} -P "$1" -maxdepth 0 -printf '${RECORD}/\\0'; ${words('find')} -L "$1" -maxdepth 0 -printf '${RECORD}/\\0'; :`;
+${this.words('find')} -P "$1" -maxdepth 0 -printf '${RECORD}/\\0'; ${this.words('find')} -L "$1" -maxdepth 0 -printf '${RECORD}/\\0'; :`;
     let info: FileInfo | undefined;
-    for (const [record] of await this.records(script(lines, path.replace(/(.)\/+$/, '$1')), path, options)) info = infoOf(record, info?.link);
+    for (const [record] of await this.records(this.script(lines, path.replace(/(.)\/+$/, '$1')), path, options)) info = infoOf(record, info?.link);
     if (info === undefined) throw new NoSuchFile(path);
     return info;
   }
 
   async mkdir(path: string, options: OperationOptions = {}): Promise<void> {
-    await this.complete([...tool('mkdir'), '-p', '--', path], `Making ${path}`, { timeoutMs: SHORT_TIMEOUT_MS, ...options });
+    await this.complete([...this.tool('mkdir'), '-p', '--', path], `Making ${path}`, { timeoutMs: SHORT_TIMEOUT_MS, ...options });
   }
 
   async rename(from: string, to: string, options: OperationOptions & { readonly overwrite?: boolean } = {}): Promise<void> {
-    const clear = options.overwrite ? `if [ -d "$2" ] && [ ! -L "$2" ]; then ${words('rm')} -d -- "$2" 2>/dev/null || exit ${IN_THE_WAY}; fi` : `exit ${IN_THE_WAY}`;
-    const lines = `[ -e "$1" ] || [ -L "$1" ] || exit ${MISSING}; if [ -e "$2" ] || [ -L "$2" ]; then ${clear}; fi; exec ${words('mv')} -T -f -- "$1" "$2"`;
-    await this.complete(script(lines, from, to), `Moving ${from}`, { timeoutMs: SHORT_TIMEOUT_MS, ...options }, undefined, (code) => (code === MISSING ? new NoSuchFile(from) : code === IN_THE_WAY ? new FileExists(to) : undefined));
+    const clear = options.overwrite ? `if [ -d "$2" ] && [ ! -L "$2" ]; then ${this.words('rm')} -d -- "$2" 2>/dev/null || exit ${IN_THE_WAY}; fi` : `exit ${IN_THE_WAY}`;
+    const lines = `[ -e "$1" ] || [ -L "$1" ] || exit ${MISSING}; if [ -e "$2" ] || [ -L "$2" ]; then ${clear}; fi; exec ${this.words('mv')} -T -f -- "$1" "$2"`;
+    await this.complete(this.script(lines, from, to), `Moving ${from}`, { timeoutMs: SHORT_TIMEOUT_MS, ...options }, undefined, (code) => (code === MISSING ? new NoSuchFile(from) : code === IN_THE_WAY ? new FileExists(to) : undefined));
   }
 
   async upload(tar: Readable, directory: string, options: OperationOptions = {}): Promise<void> {
-    const lines = `${words('mkdir')} -p -- "$1" && exec ${words('tar')} -x -f - -p --no-same-owner -C "$1"`;
-    await this.complete(script(lines, directory), `Unpacking into ${directory}`, options, tar);
+    const lines = `${this.words('mkdir')} -p -- "$1" && exec ${this.words('tar')} -x -f - -p --no-same-owner -C "$1"`;
+    await this.complete(this.script(lines, directory), `Unpacking into ${directory}`, options, tar);
   }
 
   async download(patterns: readonly string[], options: OperationOptions = {}): Promise<Readable> {
@@ -88,10 +89,10 @@ ${words('find')} -P "$1" -maxdepth 0 -printf '${RECORD}/\\0'; ${words('find')} -
     if (names.length === 0) return packDirectory([]);
     const list = Buffer.from(names.map((name) => `${name === '/' ? '.' : name.slice(1)}\0`).join(''), 'latin1');
     // What cannot be read, or is gone since, is left out; the others are still wanted.
-    const lines = `echo found >&2; exec ${words('tar')} -c -f - --format=gnu --ignore-failed-read -C / --null --no-unquote -T -`;
+    const lines = `echo found >&2; exec ${this.words('tar')} -c -f - --format=gnu --ignore-failed-read -C / --null --no-unquote -T -`;
     const refused = (code: number, said: string): SandboxError => new SandboxError(`files cannot be packed: ${said || `exit code ${code}`}`);
     // 1: a file changed while it was read. 2: one was gone.
-    return this.send(script(lines), 'Downloading files', options, new Sieve(Infinity, ''), refused, { stdin: list, fine: [0, 1, 2] });
+    return this.send(this.script(lines), 'Downloading files', options, new Sieve(Infinity, ''), refused, { stdin: list, fine: [0, 1, 2] });
   }
 
   /** Paths that match, none of them below another, as byte strings. */
@@ -99,9 +100,9 @@ ${words('find')} -P "$1" -maxdepth 0 -printf '${RECORD}/\\0'; ${words('find')} -
     const found = new Set<string>();
     for (const glob of globs) {
       const depth = glob.depth === undefined ? [] : ['-maxdepth', String(glob.depth)];
-      const foreign = FOREIGN.filter((path) => glob.root === '/' || (glob.root !== path && path.startsWith(`${glob.root}/`)));
+      const foreign = this.foreign.filter((path) => glob.root === '/' || (glob.root !== path && path.startsWith(`${glob.root}/`)));
       const prune = foreign.flatMap((path) => ['-path', path, '-prune', '-o']);
-      const argv = [...tool('find'), '-H', Buffer.from(glob.root, 'latin1').toString('utf8'), ...depth, ...prune, '-print0'];
+      const argv = [...this.tool('find'), '-H', Buffer.from(glob.root, 'latin1').toString('utf8'), ...depth, ...prune, '-print0'];
       const child = this.exec(argv, { signal });
       child.stderr.resume();
       const [listing] = await Promise.all([buffer(child.stdout), child.exit]);
@@ -124,7 +125,16 @@ ${words('find')} -P "$1" -maxdepth 0 -printf '${RECORD}/\\0'; ${words('find')} -
       .map((record) => [record.slice(0, record.indexOf('/')), record.slice(record.indexOf('/') + 1)]);
   }
 
-  private async complete(argv: readonly string[], what: string, options: OperationOptions, stdin?: ExecOptions['stdin'], refused?: (code: number) => SandboxError | undefined): Promise<void> {
+  /** The words that run a script of ours with arguments. */
+  protected script(lines: string, ...args: readonly string[]): string[] {
+    return [...this.tool('sh'), '-c', lines, 'sh', ...args];
+  }
+
+  private words(name: FileTool): string {
+    return this.tool(name).join(' ');
+  }
+
+  protected async complete(argv: readonly string[], what: string, options: OperationOptions, stdin?: ExecOptions['stdin'], refused?: (code: number) => SandboxError | undefined): Promise<void> {
     const child = this.exec(argv, { ...transfer(options), stdin });
     child.stdout.resume();
     const [{ code }, said] = await Promise.all([child.exit, text(child.stderr)]);

@@ -1,0 +1,198 @@
+/** What runs in a sandbox: commands, their deadlines, and the ways to kill them. */
+import { constants } from 'node:os';
+import { Readable } from 'node:stream';
+import { text } from 'node:stream/consumers';
+import { within } from '../deadline.js';
+import { CommandOutput } from '../docker/commandOutput.js';
+import { newNonce } from '../docker/gate.js';
+import { Interruption } from '../docker/interruption.js';
+import { ExecTimeout, SandboxError, SandboxLost, Unsupported } from '../errors.js';
+import type { ExecOptions, ExecProcess, ExitStatus, OperationOptions, TerminalSize } from '../provider.js';
+import type { End, Envd, RemoteProcess } from './envd.js';
+import { statusOf, translate } from './failures.js';
+import { TerminalOutput } from './terminalOutput.js';
+import { COOKIE, KILL_ALL, KILL_BY_COOKIE, ON_TERMINAL, WRAPPER } from './shell.js';
+
+const START_TIMEOUT_MS = 60_000;
+const LOOK_TIMEOUT_MS = 15_000;
+const KILL_TIMEOUT_MS = 60_000;
+/** How long after its life a sandbox is waited for. */
+const LIFE_GRACE_MS = 30_000;
+/** How long a command that was killed has to be over. */
+const AFTERMATH_TIMEOUT_MS = 5000;
+/** Bytes of input in one request. */
+const PIECE = 512 << 10;
+const KILLED = 137;
+const TERMINAL_TYPE = 'xterm-256color';
+
+export interface Surroundings {
+  readonly env: Readonly<Record<string, string>>;
+  readonly workdir?: string;
+  /** Bytes that a process may map; absent where the machine itself is no larger. */
+  readonly memory?: number;
+  readonly endsAt: number;
+}
+
+type Output = CommandOutput | TerminalOutput;
+
+export class Commands {
+  /** Processes that belong to the sandbox itself, as the arrival told them. */
+  keep = ' ';
+  /** Resolves when it has ended, as far as has been noticed. */
+  readonly ended: Promise<void>;
+  private onEnded!: () => void;
+  private lost: string | undefined;
+  private readonly running = new Set<RemoteProcess>();
+
+  constructor(
+    private readonly envd: Envd,
+    private readonly surroundings: Surroundings,
+  ) {
+    this.ended = new Promise((resolve) => (this.onEnded = resolve));
+  }
+
+  exec(argv: readonly string[], options: ExecOptions = {}): ExecProcess {
+    const output = options.tty ? new TerminalOutput() : new CommandOutput(newNonce());
+    const shape: { size?: TerminalSize; resize?: (size: TerminalSize) => void } = { size: options.tty };
+    const exit = this.run(argv, options, output, shape).finally(() => output.end());
+    // Whoever reads only the streams has not asked for it.
+    exit.catch(() => undefined);
+    return { stdout: output.stdout, stderr: output.stderr, exit, resize: (size) => shape.resize?.((shape.size = size)) };
+  }
+
+  /** Runs a script of ours and gives what it printed. */
+  async say(script: string, args: readonly string[], signal: AbortSignal): Promise<string> {
+    const child = this.exec(['sh', '-c', script, 'sh', ...args], { signal });
+    const [{ code }, said, errors] = await Promise.all([child.exit, text(child.stdout), text(child.stderr)]);
+    if (code !== 0) throw new SandboxError(`a script in the sandbox ended with exit code ${code}: ${errors.trim().slice(0, 500)}`);
+    return said;
+  }
+
+  /** All but the sandbox's own processes, and waits until none is left. */
+  killAll(options?: OperationOptions): Promise<void> {
+    return within('Killing what runs in the sandbox', options, KILL_TIMEOUT_MS, async (signal) => {
+      // What is under way has to be read, or the processes could not end.
+      if (!(await this.say(KILL_ALL, [this.keep], signal)).includes('done')) throw new SandboxError('what runs in the sandbox could not be killed');
+    });
+  }
+
+  /** From now on commands are lost. */
+  end(why: string): void {
+    if (this.lost !== undefined) return;
+    this.lost = why;
+    this.onEnded();
+    for (const each of this.running) each.disconnect();
+  }
+
+  private async run(argv: readonly string[], options: ExecOptions, output: Output, shape: { size?: TerminalSize; resize?: (size: TerminalSize) => void }): Promise<ExitStatus> {
+    options.signal?.throwIfAborted();
+    this.throwIfLost();
+    const { workdir, memory, endsAt } = this.surroundings;
+    const env = { ...(shape.size && { TERM: TERMINAL_TYPE }), ...this.surroundings.env, ...options.env, [COOKIE]: newNonce() };
+    check(argv, env);
+    const limits = [options.cwd ?? workdir ?? '', memory === undefined ? '' : String(Math.max(1, memory >> 10))];
+    const command = output instanceof TerminalOutput ? ['/bin/sh', '-c', ON_TERMINAL, 'sh', ...limits, ...argv] : ['/bin/sh', '-c', WRAPPER, 'sh', output.nonce.slice(0, 16), output.nonce.slice(16), ...limits, ...argv];
+    const interruption = new Interruption(options, endsAt + LIFE_GRACE_MS);
+    const stop = new AbortController();
+    let process: RemoteProcess | undefined;
+    try {
+      const starting = within('Starting a command', { signal: stop.signal }, START_TIMEOUT_MS, (signal) => this.envd.start({ argv: command, env, stdin: options.stdin !== undefined, size: shape.size }, output, signal));
+      const begun = await Promise.race([starting, interruption.happened]);
+      // One that was given up may have begun all the same.
+      if (typeof begun === 'string') void starting.then((late) => late.disconnect()).catch(() => undefined);
+      else {
+        process = begun;
+        this.running.add(process);
+        this.throwIfLost();
+        output.onWanted = () => begun.resume();
+        shape.resize = (size) => void this.envd.resize(begun.pid, size, AbortSignal.timeout(LOOK_TIMEOUT_MS)).catch(() => undefined);
+        if (shape.size !== options.tty) shape.resize(shape.size!);
+      }
+      const ending = typeof begun === 'string' ? begun : await Promise.race([output.report, begun.closed.then((end) => ({ end })), interruption.happened, this.feed(begun, options.stdin, output, stop.signal)]);
+      if (typeof ending === 'object') return { code: 'code' in ending ? ending.code : await this.codeOf(begun as RemoteProcess, ending.end) };
+      if (this.lost === undefined) await this.kill(env[COOKIE]!, output, process);
+      if (ending === 'timeout') throw new ExecTimeout(options.timeoutMs!);
+      if (ending === 'expired') throw new SandboxLost('the sandbox outlived its life and does not answer');
+      throw options.signal!.reason;
+    } catch (error) {
+      // A command whose input broke, or whose start was not answered, may run.
+      if (this.lost === undefined && !(error instanceof SandboxError) && error !== options.signal?.reason && statusOf(error) !== 502) await this.kill(env[COOKIE]!, output, process).catch(() => undefined);
+      throw await this.explain(error, options.signal);
+    } finally {
+      interruption.clear();
+      stop.abort(new Error('the command is over'));
+      if (options.stdin instanceof Readable) options.stdin.destroy();
+      if (process) {
+        this.running.delete(process);
+        process.leave();
+      }
+    }
+  }
+
+  /** Never resolves: the input's end is not the command's. Rejects if the source breaks, or the way to the command. */
+  private async feed({ pid, closed }: RemoteProcess, stdin: ExecOptions['stdin'], output: Output, signal: AbortSignal): Promise<never> {
+    const never = new Promise<never>(() => undefined);
+    if (stdin === undefined) return never;
+    const terminal = output instanceof TerminalOutput;
+    const source = stdin instanceof Readable ? stdin : [Buffer.from(stdin as Uint8Array)];
+    let over = false;
+    void closed.then(() => (over = true));
+    try {
+      for await (const chunk of source) {
+        const bytes = Buffer.from(chunk as Uint8Array);
+        for (let at = 0; at < bytes.length && !over; at += PIECE) await this.envd.input(pid, bytes.subarray(at, at + PIECE), terminal, signal);
+        if (over) return await never;
+      }
+      if (!terminal) await this.envd.closeInput(pid, signal);
+    } catch (error) {
+      // A command may end without having read its input.
+      if (!signal.aborted && !over && statusOf(error) !== 404 && statusOf(error) !== 400) throw stdin instanceof Readable && stdin.errored ? stdin.errored : error;
+    }
+    return never;
+  }
+
+  /** Kills a command with all that it started, daemons too, and waits until it is over. */
+  private async kill(cookie: string, output: Output, process: RemoteProcess | undefined): Promise<void> {
+    output.release();
+    await within('Killing a command', undefined, KILL_TIMEOUT_MS, (signal) => this.say(KILL_BY_COOKIE, [`${COOKIE}=${cookie}`], signal));
+    if (process) await within('Ending a command', undefined, AFTERMATH_TIMEOUT_MS, () => process.closed).catch(() => undefined);
+  }
+
+  /** A connection ended and the command did not say how. */
+  private async codeOf(process: RemoteProcess, end: End | undefined): Promise<number> {
+    if (end) return exitCodeOf(end);
+    throw process.broken ?? new Error('the connection ended before the command did');
+  }
+
+  /** Why a command could not be run to its end: its sandbox is gone, or only the way to it. */
+  private async explain(error: unknown, outer: AbortSignal | undefined): Promise<unknown> {
+    if (outer?.aborted && error === outer.reason) return error;
+    if (this.lost !== undefined) return new SandboxLost(this.lost, { cause: error });
+    if (error instanceof SandboxError) return error;
+    const there = await within('Looking for the sandbox', undefined, LOOK_TIMEOUT_MS, (signal) => this.envd.answers(signal)).catch(() => undefined);
+    if (there === false) this.end('the sandbox has ended');
+    if (this.lost !== undefined) return new SandboxLost(this.lost, { cause: error });
+    return translate(error, 'Running a command');
+  }
+
+  private throwIfLost(): void {
+    if (this.lost !== undefined) throw new SandboxLost(this.lost);
+  }
+}
+
+/** @throws Unsupported for what no command can be given */
+function check(argv: readonly string[], env: Readonly<Record<string, string>>): void {
+  if (argv.length === 0) throw new Unsupported('there is no command to run');
+  for (const name of Object.keys(env)) if (!/^[A-Za-z_][A-Za-z0-9_]*$/.test(name)) throw new Unsupported(`"${name}" is no name of an environment variable`);
+  if ([...argv, ...Object.values(env)].some((word) => word.includes('\0'))) throw new Unsupported('an argument or a value of the environment holds a NUL character, which no command can be given');
+}
+
+/** Go's words for signals, as Linux has them. */
+const SIGNALS: Readonly<Record<string, keyof typeof constants.signals>> = { hangup: 'SIGHUP', interrupt: 'SIGINT', quit: 'SIGQUIT', aborted: 'SIGABRT', killed: 'SIGKILL', 'segmentation fault': 'SIGSEGV', 'broken pipe': 'SIGPIPE', terminated: 'SIGTERM' };
+
+/** An exit code as a shell counts it. */
+export function exitCodeOf({ exitCode = 0, exited, status = '' }: End): number {
+  const signal = /^signal: ([a-z ]+?)(?: \(core dumped\))?$/.exec(status)?.[1];
+  if (signal !== undefined) return 128 + (constants.signals[SIGNALS[signal] ?? 'SIGKILL'] ?? 9);
+  return exitCode < 0 && !exited ? KILLED : exitCode & 255;
+}

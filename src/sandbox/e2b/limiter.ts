@@ -1,0 +1,118 @@
+/**
+ * How many sandboxes may live, and how fast they may be created: what a vendor allows an account, and less for as long as it says so. First the
+ * place, then the token: the other way round those who wait for a place would all create at once when places come free.
+ */
+
+export interface Allowance {
+  /** Creations. */
+  readonly perSecond: number;
+  /** Sandboxes that live. */
+  readonly concurrent: number;
+}
+
+const SLOWEST_PER_SECOND = 0.1;
+/** Waiting after a refusal that says no time, at first and at most. */
+const FIRST_WAIT_MS = 1000;
+const LONGEST_WAIT_MS = 30_000;
+/** Part of the allowed rate that comes back with every creation that is not refused. */
+const RECOVERY = 0.05;
+
+export interface Place {
+  /** Gives it back; more than once is the same. */
+  readonly release: () => void;
+}
+
+export class CreationLimiter {
+  private rate: number;
+  private room: number;
+  private taken = 0;
+  private nextAt = 0;
+  private refusals = 0;
+  private readonly waiting = new Set<() => void>();
+
+  constructor(private readonly allowance: Allowance) {
+    this.rate = allowance.perSecond;
+    this.room = allowance.concurrent;
+  }
+
+  /** A place for one sandbox, first come, first served. Rejects with the signal's reason. */
+  async enter(signal: AbortSignal): Promise<Place> {
+    signal.throwIfAborted();
+    if (this.taken >= this.room || this.waiting.size > 0) await this.inLine(signal);
+    this.taken += 1;
+    let held = true;
+    return {
+      release: () => {
+        if (!held) return;
+        held = false;
+        this.taken -= 1;
+        this.admit();
+      },
+    };
+  }
+
+  /** Waits for the moment at which one creation may be asked for. Rejects with the signal's reason. */
+  async turn(signal: AbortSignal): Promise<void> {
+    const interval = 1000 / this.rate;
+    const now = Date.now();
+    const at = Math.max(now, this.nextAt);
+    this.nextAt = at + interval;
+    // A little late each, so that several processes with the same account do not fall into step.
+    const delay = at - now + (at > now ? Math.random() * interval * 0.1 : 0);
+    if (delay > 0) await wait(delay, signal);
+  }
+
+  accepted(): void {
+    this.refusals = 0;
+    this.rate = Math.min(this.allowance.perSecond, this.rate + this.allowance.perSecond * RECOVERY);
+    this.room = Math.min(this.allowance.concurrent, this.room + 1);
+    this.admit();
+  }
+
+  /** The vendor has said "too many": all creations wait as long as it says, and are slower, or fewer, from then on. */
+  refused(why: 'rate' | 'concurrent', retryAfterMs: number | undefined): void {
+    const wait = retryAfterMs ?? Math.min(LONGEST_WAIT_MS, FIRST_WAIT_MS * 2 ** this.refusals++);
+    this.nextAt = Math.max(this.nextAt, Date.now() + wait);
+    if (why === 'rate') this.rate = Math.max(SLOWEST_PER_SECOND, this.rate / 2);
+    else this.room = Math.max(1, Math.min(this.room, this.taken - 1));
+  }
+
+  private inLine(signal: AbortSignal): Promise<void> {
+    return new Promise((resolve, reject) => {
+      const go = (): void => {
+        signal.removeEventListener('abort', abort);
+        this.waiting.delete(go);
+        resolve();
+      };
+      const abort = (): void => {
+        this.waiting.delete(go);
+        reject(signal.reason);
+      };
+      signal.addEventListener('abort', abort, { once: true });
+      this.waiting.add(go);
+    });
+  }
+
+  /** One at a time: who is let in counts itself before the next is looked for. */
+  private admit(): void {
+    const [next] = this.waiting;
+    if (!next || this.taken >= this.room) return;
+    next();
+    queueMicrotask(() => queueMicrotask(() => this.admit()));
+  }
+}
+
+function wait(ms: number, signal: AbortSignal): Promise<void> {
+  return new Promise((resolve, reject) => {
+    signal.throwIfAborted();
+    const abort = (): void => {
+      clearTimeout(timer);
+      reject(signal.reason);
+    };
+    const timer = setTimeout(() => {
+      signal.removeEventListener('abort', abort);
+      resolve();
+    }, ms);
+    signal.addEventListener('abort', abort, { once: true });
+  });
+}

@@ -1,0 +1,182 @@
+/** Sandboxes of E2B, or of a service that speaks its protocol. */
+import { randomBytes } from 'node:crypto';
+import { join } from 'node:path';
+import type { Readable } from 'node:stream';
+import { within } from '../deadline.js';
+import { BuildFailed, ProviderUnavailable, SandboxError, Unsupported } from '../errors.js';
+import { currentOwner } from '../owner.js';
+import type { BaseImage, BuildOptions, Health, OperationOptions, Provider, ProviderContext, ProviderSnapshot, Sandbox, SandboxInfo, SandboxSpec, SnapshotSizes } from '../provider.js';
+import { accountOf, limiterOf, type Account } from './account.js';
+import { e2bCapabilities } from './capabilities.js';
+import { Control, DEFAULT_TEMPLATE } from './control.js';
+import { Creation } from './creation.js';
+import { statusOf } from './failures.js';
+import { Intents } from './intents.js';
+import { sandboxInfo } from './labels.js';
+import { Layers, readRef, type Layer } from './layers.js';
+import { RemoteSandbox } from './sandbox.js';
+
+const CHECK_TIMEOUT_MS = 10_000;
+const QUERY_TIMEOUT_MS = 60_000;
+const BUILD_TIMEOUT_MS = 1_800_000;
+
+/** What belongs to an account; made when it is first needed, since there may be none. */
+interface Service {
+  readonly account: Account;
+  readonly control: Control;
+  readonly creation: Creation;
+}
+
+export class E2bProvider implements Provider {
+  readonly id = 'e2b';
+  readonly title = 'E2B';
+  readonly capabilities = e2bCapabilities;
+  private readonly live = new Map<string, RemoteSandbox>();
+  private readonly creating = new Set<string>();
+  private readonly intents: Intents;
+  private readonly layers: Layers;
+  private opened: Service | undefined;
+
+  constructor(private readonly context: ProviderContext) {
+    this.intents = new Intents(join(context.stateDir, 'creating'));
+    this.layers = new Layers(join(context.stateDir, 'snapshots'));
+  }
+
+  /** One question, which costs nothing. */
+  async check(options?: OperationOptions): Promise<Health> {
+    try {
+      options?.signal?.throwIfAborted();
+      const { control, account } = this.service();
+      const own = await within('Asking E2B', options, CHECK_TIMEOUT_MS, (signal) => control.list(signal));
+      return {
+        ok: true,
+        summary: `E2B at ${account.apiUrl}, sandboxes of ours there: ${own.length}`,
+        limits: { cpu: 'none', memory: 'rlimit', pids: 'none', disk: 'none' },
+        details: {
+          'processors and memory': 'those of the virtual machine, whose size is that of `resources` when its image is first used',
+          'longest life of a sandbox': `${this.capabilities.maxSessionSeconds! / 3600} h`,
+          tested: 'against a simulator that the vendor\'s own SDK validates, not the live service; `npm run test:live -- e2b` does that with your key',
+        },
+      };
+    } catch (error) {
+      options?.signal?.throwIfAborted();
+      const hint = error instanceof ProviderUnavailable ? error.hint : 'look at status.e2b.dev, or try again';
+      const code = error instanceof ProviderUnavailable && statusOf(error.cause) === 401 ? 'permission' : 'error';
+      return { ok: false, summary: (error as Error).message, hint, code };
+    }
+  }
+
+  /** The service does not say what content an image's name stands for, so the name is all that counts. */
+  resolve(base: BaseImage, options?: BuildOptions): Promise<string> {
+    options?.signal?.throwIfAborted();
+    return Promise.resolve(`e2b:${imageOf(base) ?? DEFAULT_TEMPLATE}`);
+  }
+
+  async create(base: BaseImage, spec: SandboxSpec, options?: BuildOptions): Promise<Sandbox> {
+    const image = imageOf(base);
+    const { control } = this.service();
+    const encoder = new TextEncoder();
+    const machine = await within('Building the template', options, BUILD_TIMEOUT_MS, (signal) => control.machine(image, spec.resources, signal, (line) => options?.onOutput?.(encoder.encode(line))));
+    return this.open(machine.template, machine.memoryMB, [], undefined, spec, options);
+  }
+
+  async restore(snapshot: ProviderSnapshot, spec: SandboxSpec, options?: OperationOptions): Promise<Sandbox> {
+    const { snapshotId, mark, memoryMB } = readRef(snapshot.ref);
+    return this.open(snapshotId, memoryMB, await this.layers.of(snapshotId), mark, spec, options);
+  }
+
+  list(options?: OperationOptions): Promise<SandboxInfo[]> {
+    const { control } = this.service();
+    return within('Listing sandboxes', options, QUERY_TIMEOUT_MS, async (signal) => {
+      const listed = (await Promise.all((await control.list(signal)).map((each) => sandboxInfo(each)))).filter((each) => each !== undefined);
+      const known = new Set(listed.map(({ id }) => id));
+      const own = await currentOwner();
+      const coming: SandboxInfo[] = [];
+      for (const { id, labels, at } of await this.intents.all()) {
+        // Of our own that are not being created any more, those that came to be are listed, and the others are being looked for.
+        if (!known.has(id) && (labels.owner !== own || this.creating.has(id))) coming.push({ id, provider: this.id, labels, createdAt: at, state: 'starting' });
+      }
+      return [...listed, ...coming];
+    });
+  }
+
+  async terminate(id: string, options?: OperationOptions): Promise<void> {
+    const own = this.live.get(id);
+    if (own) return own.terminate(options);
+    const { creation } = this.service();
+    await within('Ending the sandbox', options, QUERY_TIMEOUT_MS, async (signal) => {
+      if (await creation.sweep(id, signal)) await this.intents.settle(id);
+      else await this.intents.expire(id);
+    });
+  }
+
+  hasSnapshot(snapshot: ProviderSnapshot, options?: OperationOptions): Promise<boolean> {
+    if (snapshot.provider !== this.id || snapshot.kind !== 'filesystem') return Promise.resolve(false);
+    const { control } = this.service();
+    return within('Looking for the snapshot', options, QUERY_TIMEOUT_MS, (signal) => control.hasSnapshot(readRef(snapshot.ref).snapshotId, signal));
+  }
+
+  removeSnapshot(snapshot: ProviderSnapshot, options?: OperationOptions): Promise<void> {
+    const { snapshotId } = readRef(snapshot.ref);
+    const { control } = this.service();
+    return within('Removing the snapshot', options, QUERY_TIMEOUT_MS, async (signal) => {
+      await control.removeSnapshot(snapshotId, signal);
+      await this.layers.remove(snapshotId);
+    });
+  }
+
+  sizes(snapshots: readonly ProviderSnapshot[]): Promise<SnapshotSizes> {
+    return this.layers.sizes(snapshots);
+  }
+
+  exportSnapshot(): Promise<Readable> {
+    return Promise.reject(new Unsupported('a snapshot cannot be taken out of E2B: build the template there, where it is to be used'));
+  }
+
+  importSnapshot(data: Readable): Promise<ProviderSnapshot> {
+    data.destroy();
+    return Promise.reject(new Unsupported('a snapshot cannot be taken into E2B: build the template there'));
+  }
+
+  async close(): Promise<void> {
+    await this.opened?.creation.close();
+  }
+
+  private async open(template: string, memoryMB: number, below: readonly Layer[], mark: string | undefined, spec: SandboxSpec, options: OperationOptions | undefined): Promise<RemoteSandbox> {
+    if (spec.resources.gpu) throw new Unsupported('E2B has no GPUs: remove `gpu`, or use a provider that has');
+    const { control, creation } = this.service();
+    const id = randomBytes(8).toString('hex');
+    const info: SandboxInfo = { id, provider: this.id, labels: spec.labels, createdAt: Date.now(), state: 'running' };
+    this.creating.add(id);
+    const created = await creation.create(id, template, spec, options?.signal).finally(() => this.creating.delete(id)).catch((error: unknown) => {
+      if (statusOf((error as Error).cause) === 404) throw new BuildFailed(mark === undefined ? `E2B has no template ${template}` : 'the snapshot is no longer at E2B: build the template again', '', { cause: error });
+      throw error;
+    });
+    const twin = async (signal: AbortSignal): Promise<RemoteSandbox> => this.open(template, memoryMB, below, mark, spec, { signal });
+    const sandbox = new RemoteSandbox({ control, layers: this.layers, created, info, spec, memoryMB, below, twin, onEnd: () => this.live.delete(id) });
+    this.live.set(id, sandbox);
+    try {
+      const brought = await sandbox.arrive({ signal: options?.signal });
+      if (mark !== undefined && brought !== mark) throw new SandboxError('E2B has started the sandbox anew instead of from its snapshot');
+      return sandbox;
+    } catch (error) {
+      await sandbox.terminate().catch((failure: Error) => this.context.log(`the sandbox ${id} could not be ended: ${failure.message}`));
+      throw error;
+    }
+  }
+
+  /** @throws ProviderUnavailable without a key */
+  private service(): Service {
+    if (this.opened) return this.opened;
+    const environment = this.context.environment ?? process.env;
+    const account = accountOf(environment);
+    const control = new Control(account);
+    return (this.opened = { account, control, creation: new Creation(account, control, limiterOf(account, environment), this.intents) });
+  }
+}
+
+function imageOf({ image, dockerfile }: BaseImage): string | undefined {
+  if (dockerfile) throw new Unsupported('E2B cannot build a Dockerfile: use `image` and `setup`');
+  if (image?.startsWith('/')) throw new Unsupported('E2B cannot start from a root folder: use `image` and `setup`');
+  return image;
+}

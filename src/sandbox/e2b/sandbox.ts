@@ -1,0 +1,172 @@
+/** One sandbox of the service. */
+import type { Duplex } from 'node:stream';
+import { buffer } from 'node:stream/consumers';
+import { within } from '../deadline.js';
+import { newNonce } from '../docker/gate.js';
+import { connectInside } from '../docker/relay.js';
+import { SandboxError, SandboxLost, Unsupported } from '../errors.js';
+import { listeningSockets, portsOf } from '../procNet.js';
+import type { ExecOptions, ExecProcess, FileChange, ListeningPort, OperationOptions, ProviderSnapshot, Sandbox, SandboxFiles, SandboxInfo, SandboxSpec, SandboxStats, SnapshotKind } from '../provider.js';
+import { findChanges, readListing, type Listing } from './changes.js';
+import { Commands } from './commands.js';
+import type { Control } from './control.js';
+import type { Created } from './creation.js';
+import { Envd } from './envd.js';
+import { translate } from './failures.js';
+import { RemoteFiles } from './files.js';
+import { refOf, type Layer, type Layers } from './layers.js';
+import { ARRIVAL, CHANGED, LOOK, MARK, SOCKETS, USAGE } from './shell.js';
+
+const SHORT_TIMEOUT_MS = 30_000;
+const ARRIVAL_TIMEOUT_MS = 60_000;
+const CHANGES_TIMEOUT_MS = 180_000;
+const SNAPSHOT_TIMEOUT_MS = 900_000;
+const TERMINATE_TIMEOUT_MS = 60_000;
+/** Clock ticks of proc(5) in a second, and bytes of a page, of the service's machines. */
+const TICKS = 100;
+const PAGE = 4096;
+
+export interface SandboxParts {
+  readonly control: Control;
+  readonly layers: Layers;
+  readonly created: Created;
+  readonly info: SandboxInfo;
+  readonly spec: SandboxSpec;
+  readonly memoryMB: number;
+  /** Of the snapshot that it was restored from. */
+  readonly below: readonly Layer[];
+  /** Another one of the same snapshot, to compare with. */
+  readonly twin: (signal: AbortSignal) => Promise<RemoteSandbox>;
+  readonly onEnd: () => void;
+}
+
+export class RemoteSandbox implements Sandbox {
+  readonly id: string;
+  readonly info: SandboxInfo;
+  readonly files: SandboxFiles;
+  private readonly envd: Envd;
+  private readonly commands: Commands;
+  private ending: Promise<void> | undefined;
+
+  constructor(private readonly parts: SandboxParts) {
+    const { created, info, spec, memoryMB, control } = parts;
+    this.id = info.id;
+    this.info = info;
+    const wanted = spec.resources.memory;
+    const memory = wanted !== undefined && wanted < memoryMB * 2 ** 20 ? wanted : undefined;
+    this.envd = new Envd(created.reach);
+    this.commands = new Commands(this.envd, { env: spec.env, workdir: spec.workdir, memory, endsAt: Date.now() + spec.lifetimeMs });
+    const { sandboxId, envdVersion, token, domain } = created.reach;
+    const reach = { sandboxId, envdVersion, envdAccessToken: token, sandboxDomain: domain };
+    this.files = new RemoteFiles(
+      (argv, options) => this.exec(argv, options),
+      (path, data, signal) => control.upload(reach, path, data, signal),
+      (error, doing) => this.explain(error, doing),
+    );
+  }
+
+  get ended(): Promise<void> {
+    return this.commands.ended;
+  }
+
+  /** Makes it ready, and gives the mark that it has brought along. */
+  arrive(options?: OperationOptions): Promise<string> {
+    return within('Restoring the sandbox', options, ARRIVAL_TIMEOUT_MS, async (signal) => {
+      const [mark = '', processes = ''] = (await this.commands.say(ARRIVAL, [], signal)).split('\n');
+      this.commands.keep = `${processes} `;
+      return mark;
+    });
+  }
+
+  exec(argv: readonly string[], options?: ExecOptions): ExecProcess {
+    return this.commands.exec(argv, options);
+  }
+
+  killAll(options?: OperationOptions): Promise<void> {
+    return this.commands.killAll(options);
+  }
+
+  stats(options?: OperationOptions): Promise<SandboxStats> {
+    return within('Measuring the sandbox', options, SHORT_TIMEOUT_MS, async (signal) => {
+      const [ticks, pages, pids] = (await this.commands.say(USAGE, [], signal)).trim().split(' ').map(Number);
+      if (!(pids! >= 0)) throw new SandboxError('the sandbox cannot be measured: it gave no figures');
+      return { cpuMs: (ticks! * 1000) / TICKS, memory: pages! * PAGE, pids: pids! };
+    });
+  }
+
+  changes(options?: OperationOptions): Promise<FileChange[]> {
+    return within('Looking for what has changed', options, CHANGES_TIMEOUT_MS, async (signal) => {
+      let twin: Promise<RemoteSandbox> | undefined;
+      try {
+        return await findChanges({
+          changed: () => this.listing(CHANGED, [], [], signal),
+          look: async (side, paths, depth) => {
+            const sandbox = side === 'now' ? this : await (twin ??= this.parts.twin(signal));
+            return sandbox.listing(LOOK, [String(depth)], paths, signal);
+          },
+        });
+      } finally {
+        await twin?.then((each) => each.terminate(), () => undefined);
+      }
+    });
+  }
+
+  ports(options?: OperationOptions): Promise<ListeningPort[]> {
+    return within('Looking for ports', options, SHORT_TIMEOUT_MS, async (signal) => {
+      const said = await this.commands.say(SOCKETS, [this.commands.keep], signal);
+      const held = new Set([...said.matchAll(/ -> socket:\[(\d+)\]$/gm)].map(([, inode]) => Number(inode)));
+      return portsOf(listeningSockets(said).filter(({ inode }) => held.has(inode)));
+    });
+  }
+
+  connect(port: number, options?: OperationOptions): Promise<Duplex> {
+    return within(`Connecting to port ${port}`, options, SHORT_TIMEOUT_MS, (signal) => connectInside((argv, more) => this.exec(argv, more), port, signal));
+  }
+
+  /**
+   * The service copies memory too; what it runs is killed when a sandbox arrives from it, so it is one of files.
+   * The mark is what tells a sandbox of it from one that the service has started anew.
+   */
+  snapshot(kind: SnapshotKind, options?: OperationOptions): Promise<ProviderSnapshot> {
+    if (kind === 'memory') return Promise.reject(new Unsupported('memory snapshots of E2B are not supported; take a filesystem snapshot'));
+    return within('Taking the snapshot', options, SNAPSHOT_TIMEOUT_MS, async (signal) => {
+      const { control, layers, created, memoryMB, below } = this.parts;
+      const mark = newNonce();
+      const bytes = Math.max(1, Number((await this.commands.say(MARK, [mark], signal)).trim()));
+      const snapshotId = await control.snapshot(created.reach.sandboxId, signal);
+      await layers.add(snapshotId, below, bytes);
+      return { provider: this.info.provider, kind, ref: refOf({ snapshotId, mark, memoryMB }), sizeBytes: bytes };
+    });
+  }
+
+  terminate(options?: OperationOptions): Promise<void> {
+    this.commands.end('the sandbox was terminated');
+    this.ending ??= within('Ending the sandbox', options, TERMINATE_TIMEOUT_MS, async (signal) => {
+      await this.parts.control.kill(this.parts.created.reach.sandboxId, signal);
+      this.parts.created.place.release();
+      this.parts.onEnd();
+    }).catch((error: unknown) => {
+      this.ending = undefined;
+      throw error;
+    });
+    return this.ending;
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.terminate();
+  }
+
+  private async listing(script: string, args: readonly string[], paths: readonly string[], signal: AbortSignal): Promise<Listing> {
+    const child = this.exec(['sh', '-c', script, 'sh', ...args], { signal, stdin: paths.map((path) => `${path}\0`).join('') });
+    child.stderr.resume();
+    const [said] = await Promise.all([buffer(child.stdout), child.exit]);
+    return readListing(said.toString());
+  }
+
+  private async explain(error: unknown, doing: string): Promise<unknown> {
+    const there = await within('Looking for the sandbox', undefined, SHORT_TIMEOUT_MS, (signal) => this.envd.answers(signal)).catch(() => undefined);
+    if (there !== false) return translate(error, doing);
+    this.commands.end('the sandbox has ended');
+    return new SandboxLost(`${doing} failed: the sandbox has ended`, { cause: error });
+  }
+}

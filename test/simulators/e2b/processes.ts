@@ -1,0 +1,173 @@
+/** Commands in a simulated sandbox, as envd keeps them: they go on when their client goes away, and another may listen in. */
+import { PassThrough, type Readable } from 'node:stream';
+import type { ExecProcess, Sandbox } from '../../../src/sandbox/provider.js';
+import { RpcError, type Answers } from './connect.js';
+
+export interface ProcessConfig {
+  readonly cmd: string;
+  readonly args?: readonly string[];
+  readonly envs?: Readonly<Record<string, string>>;
+  readonly cwd?: string;
+}
+
+interface Size {
+  readonly cols: number;
+  readonly rows: number;
+}
+
+export interface StartRequest {
+  readonly process?: ProcessConfig;
+  readonly pty?: { readonly size?: Size };
+  readonly tag?: string;
+  readonly stdin?: boolean;
+}
+
+export interface Selector {
+  readonly process?: { readonly pid?: number; readonly tag?: string };
+}
+
+/** Says its own number before it becomes the command. */
+const ANNOUNCE = 'echo $$; exec "$@"';
+
+class Running {
+  readonly listeners = new Set<Answers>();
+
+  constructor(
+    readonly pid: number,
+    readonly request: StartRequest,
+    readonly child: ExecProcess,
+    readonly input: PassThrough | undefined,
+  ) {}
+
+  async tell(value: unknown): Promise<void> {
+    await Promise.all([...this.listeners].map((each) => (each.open ? each.send({ event: value }) : this.listeners.delete(each))));
+  }
+}
+
+export class Processes {
+  private readonly running = new Map<number, Running>();
+
+  constructor(private readonly sandbox: () => Sandbox) {}
+
+  list(): unknown {
+    return { processes: [...this.running.values()].map(({ pid, request }) => ({ config: request.process, pid, tag: request.tag })) };
+  }
+
+  /** Starts a command; `answers` are opened once it is there. `timeoutMs`: then it is killed, 0 for never. */
+  async start(request: StartRequest, timeoutMs: number, listen: () => Answers, onData: (answers: Answers) => boolean): Promise<void> {
+    const { cmd, args = [], envs, cwd } = request.process ?? { cmd: '' };
+    const size = request.pty?.size;
+    const input = size || request.stdin ? new PassThrough() : undefined;
+    const stop = new AbortController();
+    const child = this.sandbox().exec(['/bin/sh', '-c', ANNOUNCE, 'sh', cmd, ...args], {
+      env: envs,
+      cwd,
+      stdin: input,
+      tty: size && { columns: size.cols, rows: size.rows },
+      signal: stop.signal,
+    });
+    const first = await firstLine(child.stdout);
+    if (first === undefined) {
+      child.stderr.resume();
+      const { code } = await child.exit.catch(() => ({ code: -1 }));
+      throw new RpcError(code === 126 ? 'invalid_argument' : 'unavailable', code === 126 ? `cwd '${cwd}' does not exist` : 'the sandbox has ended');
+    }
+    const running = new Running(Number(first.line), request, child, input);
+    this.running.set(running.pid, running);
+    const answers = listen();
+    running.listeners.add(answers);
+    await answers.send({ event: { start: { pid: running.pid } } });
+    const timer = timeoutMs > 0 ? setTimeout(() => stop.abort(new RpcError('deadline_exceeded', 'context deadline exceeded')), timeoutMs) : undefined;
+    void this.serve(running, first.rest, size !== undefined, onData).finally(() => clearTimeout(timer));
+  }
+
+  private async serve(running: Running, rest: Buffer, pty: boolean, onData: (answers: Answers) => boolean): Promise<void> {
+    const { child, pid } = running;
+    const pump = async (stream: Readable, name: 'stdout' | 'stderr' | 'pty', begin?: Buffer): Promise<void> => {
+      if (begin?.length) await running.tell({ data: { [name]: begin.toString('base64') } });
+      for await (const chunk of stream) {
+        for (const each of running.listeners) if (each.open && !onData(each)) running.listeners.delete(each);
+        await running.tell({ data: { [name]: (chunk as Buffer).toString('base64') } });
+      }
+    };
+    const pumped = Promise.all([pump(child.stdout, pty ? 'pty' : 'stdout', rest), pump(child.stderr, 'stderr')]).catch(() => undefined);
+    let failure: RpcError | undefined;
+    try {
+      const { code } = await child.exit;
+      await pumped;
+      // envd tells a death by a signal apart; what this one runs on counts as a shell does.
+      await running.tell({ end: { exitCode: code, exited: true, status: `exit status ${code}`, ...(code === 0 ? {} : { error: `exit status ${code}` }) } });
+    } catch (error) {
+      failure = error instanceof RpcError ? error : new RpcError('unavailable', 'the sandbox has ended');
+    }
+    this.running.delete(pid);
+    for (const each of running.listeners) {
+      if (failure?.code === 'unavailable') each.cut('reset');
+      else each.end(failure);
+    }
+  }
+
+  async connect(request: Selector, listen: () => Answers): Promise<void> {
+    const running = this.find(request);
+    const answers = listen();
+    running.listeners.add(answers);
+    await answers.send({ event: { start: { pid: running.pid } } });
+  }
+
+  async input(request: Selector & { readonly input?: { readonly stdin?: string; readonly pty?: string } }): Promise<void> {
+    const { input } = this.find(request);
+    const data = request.input?.stdin ?? request.input?.pty;
+    if (!input || input.writableEnded || data === undefined) throw new RpcError('invalid_argument', 'the process has no input');
+    await new Promise<void>((resolve) => {
+      input.once('close', resolve);
+      if (input.write(Buffer.from(data, 'base64'))) resolve();
+      else input.once('drain', resolve);
+    });
+  }
+
+  closeInput(request: Selector): void {
+    this.find(request).input?.end();
+  }
+
+  resize(request: Selector & { readonly pty?: { readonly size?: Size } }): void {
+    const size = request.pty?.size;
+    if (size) this.find(request).child.resize({ columns: size.cols, rows: size.rows });
+  }
+
+  /** To the process alone, as envd does: what it has started goes on. */
+  async signal(request: Selector & { readonly signal?: string }): Promise<void> {
+    const { pid } = this.find(request);
+    const child = this.sandbox().exec(['/bin/sh', '-c', `kill -s ${request.signal === 'SIGNAL_SIGTERM' ? 'TERM' : 'KILL'} ${pid}`]);
+    child.stdout.resume();
+    child.stderr.resume();
+    await child.exit;
+  }
+
+  private find({ process }: Selector): Running {
+    const running = process?.tag === undefined ? this.running.get(process?.pid ?? -1) : [...this.running.values()].find(({ request }) => request.tag === process.tag);
+    if (!running) throw new RpcError('not_found', `process with pid ${process?.pid} not found`);
+    return running;
+  }
+}
+
+/** Text up to the first line's end, and what came with it; undefined if the stream ends before. */
+function firstLine(stream: Readable): Promise<{ line: string; rest: Buffer } | undefined> {
+  return new Promise((resolve) => {
+    let read = Buffer.alloc(0);
+    const look = (): void => {
+      for (let chunk = stream.read() as Buffer | null; chunk !== null; chunk = stream.read() as Buffer | null) {
+        read = Buffer.concat([read, chunk]);
+        const end = read.indexOf('\n');
+        if (end < 0) continue;
+        finish({ line: read.subarray(0, end).toString().trim(), rest: read.subarray(end + 1) });
+        return;
+      }
+    };
+    const gone = (): void => finish(undefined);
+    const finish = (found: { line: string; rest: Buffer } | undefined): void => {
+      stream.off('readable', look).off('end', gone).off('close', gone);
+      resolve(found);
+    };
+    stream.on('readable', look).once('end', gone).once('close', gone);
+  });
+}
