@@ -110,7 +110,7 @@ describe('the simulator of E2B, by the official SDK', function () {
     assert.equal((await (await create(snapshotId)).commands.run('cat /srv/more')).stdout, 'more\n');
     const children = await sandbox.fork({ count: 2 });
     for (const child of children) {
-      assert.ok(child instanceof Sandbox, String(child));
+      if (!(child instanceof Sandbox)) throw child;
       open.push(child);
       assert.equal((await child.commands.run('cat /srv/more')).stdout, 'more\n');
     }

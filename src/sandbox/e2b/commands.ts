@@ -106,10 +106,10 @@ export class Commands {
         this.throwIfLost();
         output.onWanted = () => begun.resume();
         shape.resize = (size) => void this.envd.resize(begun.pid, size, AbortSignal.timeout(LOOK_TIMEOUT_MS)).catch(() => undefined);
-        if (shape.size !== options.tty) shape.resize(shape.size!);
+        if (shape.size && shape.size !== options.tty) shape.resize(shape.size);
       }
       const ending = typeof begun === 'string' ? begun : await Promise.race([output.report, begun.closed.then((end) => ({ end })), interruption.happened, this.feed(begun, options.stdin, output, stop.signal)]);
-      if (typeof ending === 'object') return { code: 'code' in ending ? ending.code : await this.codeOf(begun as RemoteProcess, ending.end) };
+      if (typeof ending === 'object') return { code: 'code' in ending ? ending.code : codeOf(process!, ending.end) };
       if (this.lost === undefined) await this.kill(env[COOKIE]!, output, process);
       if (ending === 'timeout') throw new ExecTimeout(options.timeoutMs!);
       if (ending === 'expired') throw new SandboxLost('the sandbox outlived its life and does not answer');
@@ -158,12 +158,6 @@ export class Commands {
     if (process) await within('Ending a command', undefined, AFTERMATH_TIMEOUT_MS, () => process.closed).catch(() => undefined);
   }
 
-  /** A connection ended and the command did not say how. */
-  private async codeOf(process: RemoteProcess, end: End | undefined): Promise<number> {
-    if (end) return exitCodeOf(end);
-    throw process.broken ?? new Error('the connection ended before the command did');
-  }
-
   /** Why a command could not be run to its end: its sandbox is gone, or only the way to it. */
   private async explain(error: unknown, outer: AbortSignal | undefined): Promise<unknown> {
     if (outer?.aborted && error === outer.reason) return error;
@@ -178,6 +172,12 @@ export class Commands {
   private throwIfLost(): void {
     if (this.lost !== undefined) throw new SandboxLost(this.lost);
   }
+}
+
+/** A connection ended and the command did not say how. */
+function codeOf(process: RemoteProcess, end: End | undefined): number {
+  if (end) return exitCodeOf(end);
+  throw process.broken ?? new Error('the connection ended before the command did');
 }
 
 /** @throws Unsupported for what no command can be given */

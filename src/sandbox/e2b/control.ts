@@ -1,13 +1,14 @@
 /** The control plane by the vendor's SDK, which is loaded on first use: what there is, its end, snapshots, images. Creation is in `creation.ts`. */
 import { createHash } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
+import type * as E2b from 'e2b';
 import { BuildFailed, SandboxError, Unsupported } from '../errors.js';
 import type { Resources } from '../provider.js';
 import type { Account } from './account.js';
 import { statusOf, translate } from './failures.js';
 import { ID, OURS } from './labels.js';
 
-type Sdk = typeof import('e2b');
+type Sdk = typeof E2b;
 export type Listed = Awaited<ReturnType<ReturnType<Sdk['Sandbox']['list']>['nextItems']>>[number];
 
 /** The template that is there for everyone: a Debian with the usual programs. */
@@ -50,17 +51,6 @@ export class Control {
     await this.again('Ending the sandbox', signal, ({ Sandbox }) => Sandbox.kill(sandboxId, { ...this.options, signal }));
   }
 
-  /** Whether it is there, whatever it answers. */
-  async exists(sandboxId: string, signal: AbortSignal): Promise<boolean> {
-    try {
-      await this.again('Looking for the sandbox', signal, ({ Sandbox }) => Sandbox.getInfo(sandboxId, { ...this.options, signal }));
-      return true;
-    } catch (error) {
-      if (statusOf((error as Error).cause ?? error) === 404) return false;
-      throw error;
-    }
-  }
-
   /** Not asked for again by itself: an answer that was lost may have made one. */
   async snapshot(sandboxId: string, signal: AbortSignal): Promise<string> {
     try {
@@ -82,12 +72,6 @@ export class Control {
 
   async removeSnapshot(snapshotId: string, signal: AbortSignal): Promise<void> {
     await this.again('Removing the snapshot', signal, ({ Sandbox }) => Sandbox.deleteSnapshot(snapshotId, { ...this.options, signal }));
-  }
-
-  /** Writes a file of a sandbox as the SDK streams it: without holding it. */
-  async upload(reach: { readonly sandboxId: string; readonly envdVersion: string; readonly envdAccessToken?: string; readonly sandboxDomain?: string }, path: string, data: ReadableStream, signal: AbortSignal): Promise<void> {
-    const { Sandbox } = await load();
-    await new Sandbox({ ...this.options, ...reach }).files.write(path, data, { user: 'root', useOctetStream: true, signal });
   }
 
   /** The template for an image and the size of a machine, built if nobody has yet. */

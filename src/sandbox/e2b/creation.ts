@@ -26,13 +26,12 @@ const LONGEST_LIFE_S = 3600;
 /** What the service answers. */
 interface Answer {
   readonly sandboxID: string;
-  readonly envdVersion: string;
   readonly envdAccessToken?: string | null;
   readonly domain?: string | null;
 }
 
 export interface Created {
-  readonly reach: Reach & { readonly envdVersion: string; readonly domain?: string };
+  readonly reach: Reach;
   readonly place: Place;
 }
 
@@ -62,7 +61,7 @@ export class Creation {
             await this.intents.settle(id);
             const domain = answer.domain ?? undefined;
             const url = this.account.sandboxUrl ?? `https://${DAEMON_PORT}-${answer.sandboxID}.${domain ?? this.account.domain}`;
-            return { place, reach: { sandboxId: answer.sandboxID, url, token: answer.envdAccessToken ?? undefined, envdVersion: answer.envdVersion, domain } };
+            return { place, reach: { sandboxId: answer.sandboxID, url, token: answer.envdAccessToken ?? undefined } };
           } catch (error) {
             if (error instanceof Refused && error.status === 429) {
               // Nothing was created.

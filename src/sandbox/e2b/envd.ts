@@ -1,10 +1,11 @@
 /**
- * The process service of the daemon in a sandbox (github.com/e2b-dev/E2B, spec/envd/process/process.proto), over Connect with JSON.
+ * The daemon in a sandbox: its process service (github.com/e2b-dev/E2B, spec/envd/process/process.proto), over Connect with JSON, and uploads.
  *
- * Not by the vendor's SDK, for what `test/e2b/gaps.test.ts` shows of it: it decodes output as UTF-8 and so loses bytes, and it keeps all
- * output of a command in memory.
+ * Not by the vendor's SDK, for what `test/e2b/gaps.test.ts` shows of it: it decodes output as UTF-8 and so loses bytes, it keeps all output of a
+ * command in memory, and all of a stream that it uploads.
  */
 import type { IncomingMessage } from 'node:http';
+import type { Readable } from 'node:stream';
 import { setTimeout as pause } from 'node:timers/promises';
 import { Refused } from './failures.js';
 import { ask, send } from './wire.js';
@@ -187,6 +188,12 @@ export class Envd {
 
   resize(pid: number, { columns, rows }: { readonly columns: number; readonly rows: number }, signal: AbortSignal): Promise<unknown> {
     return this.call('Update', { process: { pid }, pty: { size: { cols: columns, rows } } }, signal);
+  }
+
+  /** Writes a file, with the folders above it. Bytes are taken from the stream as fast as they go out. */
+  async upload(path: string, data: Readable, signal: AbortSignal): Promise<void> {
+    const query = new URLSearchParams({ path, username: USER });
+    await ask({ url: this.at(`files?${query}`), body: data, headers: { ...this.headers, 'content-type': 'application/octet-stream' }, signal, silenceMs: SILENCE_MS });
   }
 
   /** Whether anybody answers for the sandbox; undefined if that cannot be told. */

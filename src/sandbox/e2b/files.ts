@@ -1,6 +1,6 @@
 /** Files of a sandbox: what comes in goes through the service's own upload, and is measured there; all else is done by programs inside. */
-import { PassThrough, Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
+import { Readable, Transform } from 'node:stream';
 import { within } from '../deadline.js';
 import { SandboxError } from '../errors.js';
 import type { ExecOptions, ExecProcess, OperationOptions } from '../provider.js';
@@ -11,12 +11,12 @@ import { NOTES } from './shell.js';
 const TRANSFER_TIMEOUT_MS = 1_800_000;
 
 type Exec = (argv: readonly string[], options?: ExecOptions) => ExecProcess;
-type Upload = (path: string, data: ReadableStream, signal: AbortSignal) => Promise<void>;
+type Upload = (path: string, data: Readable, signal: AbortSignal) => Promise<void>;
 
 export class RemoteFiles extends ShellFiles {
   constructor(
     exec: Exec,
-    private readonly upload_: Upload,
+    private readonly sendUp: Upload,
     /** Turns whatever went wrong with an upload into what it means. */
     private readonly explain: (error: unknown, doing: string) => Promise<unknown>,
   ) {
@@ -26,7 +26,7 @@ export class RemoteFiles extends ShellFiles {
   override async write(path: string, data: Readable | Uint8Array | string, options: OperationOptions & { readonly mode?: number } = {}): Promise<void> {
     const doing = `Writing ${path}`;
     await within(doing, options, TRANSFER_TIMEOUT_MS, async (signal) => {
-      const bytes = await this.send_(path, data, doing, signal);
+      const bytes = await this.transmit(path, data, doing, signal);
       const mode = ((options.mode ?? 0o644) & 0o7777).toString(8);
       await this.complete(this.script(`[ "$(stat -L -c %s -- "$1")" = ${bytes} ] || { echo "only a part has arrived" >&2; exit 1; }; chmod ${mode} -- "$1"`, path), doing, { signal });
     });
@@ -36,7 +36,7 @@ export class RemoteFiles extends ShellFiles {
     const doing = `Unpacking into ${directory}`;
     const archive = `${NOTES}/${newNonce()}.tar`;
     await within(doing, options, TRANSFER_TIMEOUT_MS, async (signal) => {
-      const bytes = await this.send_(archive, tar, doing, signal);
+      const bytes = await this.transmit(archive, tar, doing, signal);
       const lines = `[ "$(stat -c %s -- "$1")" = ${bytes} ] || { echo "only a part has arrived" >&2; exit 1; }
 mkdir -p -- "$2" && tar -x -f "$1" -p --no-same-owner -C "$2"; c=$?; rm -f -- "$1"; exit $c`;
       await this.complete(this.script(lines, archive, directory), doing, { signal });
@@ -44,16 +44,13 @@ mkdir -p -- "$2" && tar -x -f "$1" -p --no-same-owner -C "$2"; c=$?; rm -f -- "$
   }
 
   /** Gives the number of bytes that went out. */
-  private async send_(path: string, data: Readable | Uint8Array | string, doing: string, signal: AbortSignal): Promise<number> {
-    const source = data instanceof Readable ? data : Readable.from(data.length === 0 ? [] : [Buffer.from(data as Uint8Array)], { objectMode: false });
+  private async transmit(path: string, data: Readable | Uint8Array | string, doing: string, signal: AbortSignal): Promise<number> {
     let bytes = 0;
-    const counted = new PassThrough({ highWaterMark: 1 << 20 });
-    counted.on('data', (chunk: Buffer) => (bytes += chunk.length)).pause();
-    const fed = pipeline(source, counted, { signal });
-    fed.catch(() => undefined);
+    const source = data instanceof Readable ? data : Readable.from(data.length === 0 ? [] : [Buffer.from(data as Uint8Array)], { objectMode: false });
+    const counted = new Transform({ transform: (chunk: Buffer, _, done) => ((bytes += chunk.length), done(null, chunk)) });
+    pipeline(source, counted).catch(() => undefined);
     try {
-      await this.upload_(path, Readable.toWeb(counted) as ReadableStream, signal);
-      await fed;
+      await this.sendUp(path, counted, signal);
       return bytes;
     } catch (error) {
       signal.throwIfAborted();
@@ -62,7 +59,7 @@ mkdir -p -- "$2" && tar -x -f "$1" -p --no-same-owner -C "$2"; c=$?; rm -f -- "$
       const meant = await this.explain(error, doing);
       throw meant instanceof SandboxError ? meant : new SandboxError(`${doing} failed`, { cause: meant });
     } finally {
-      counted.destroy();
+      source.destroy();
     }
   }
 }

@@ -49,18 +49,16 @@ export class RemoteSandbox implements Sandbox {
   private ending: Promise<void> | undefined;
 
   constructor(private readonly parts: SandboxParts) {
-    const { created, info, spec, memoryMB, control } = parts;
+    const { created, info, spec, memoryMB } = parts;
     this.id = info.id;
     this.info = info;
     const wanted = spec.resources.memory;
     const memory = wanted !== undefined && wanted < memoryMB * 2 ** 20 ? wanted : undefined;
     this.envd = new Envd(created.reach);
     this.commands = new Commands(this.envd, { env: spec.env, workdir: spec.workdir, memory, endsAt: Date.now() + spec.lifetimeMs });
-    const { sandboxId, envdVersion, token, domain } = created.reach;
-    const reach = { sandboxId, envdVersion, envdAccessToken: token, sandboxDomain: domain };
     this.files = new RemoteFiles(
       (argv, options) => this.exec(argv, options),
-      (path, data, signal) => control.upload(reach, path, data, signal),
+      (path, data, signal) => this.envd.upload(path, data, signal),
       (error, doing) => this.explain(error, doing),
     );
   }

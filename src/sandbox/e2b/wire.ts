@@ -1,6 +1,8 @@
 /** Requests to the service: bytes as they come, with deadlines, and refusals as `Refused`. */
 import { Agent as HttpAgent, request as http, type IncomingMessage } from 'node:http';
 import { Agent as HttpsAgent, request as https } from 'node:https';
+import { Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
 import { buffer } from 'node:stream/consumers';
 import { Refused } from './failures.js';
 
@@ -8,7 +10,8 @@ export interface Call {
   readonly url: string;
   readonly method?: string;
   readonly headers?: Readonly<Record<string, string>>;
-  readonly body?: Buffer;
+  /** A stream is sent as it comes, and destroyed if the request fails. */
+  readonly body?: Buffer | Readable;
   readonly signal: AbortSignal;
   /** Milliseconds in which nothing comes after which the connection is taken for dead. */
   readonly silenceMs: number;
@@ -25,12 +28,14 @@ const MOST_REASON = 4096;
 export async function send({ url, method = 'POST', headers, body, signal, silenceMs }: Call): Promise<IncomingMessage> {
   signal.throwIfAborted();
   const secure = url.startsWith('https:');
-  const options = { method, headers: { 'content-length': String(body?.length ?? 0), ...headers }, agent: secure ? agents.https : agents.http, signal };
+  const length = body instanceof Readable ? {} : { 'content-length': String(body?.length ?? 0) };
+  const options = { method, headers: { ...length, ...headers }, agent: secure ? agents.https : agents.http, signal };
   const response = await new Promise<IncomingMessage>((resolve, reject) => {
     const request = (secure ? https : http)(url, options, resolve);
     request.setTimeout(silenceMs, () => request.destroy(new Error(`nothing was heard for ${silenceMs / 1000} s`)));
     request.once('error', reject);
-    request.end(body);
+    if (body instanceof Readable) pipeline(body, request).catch(reject);
+    else request.end(body);
   }).catch((error: unknown) => {
     signal.throwIfAborted();
     throw error;

@@ -100,7 +100,7 @@ export class Machines {
         else if (type === 'RUN') {
           const child = sandbox.exec(['/bin/sh', '-c', args[0]!], { env, cwd });
           const [{ code }, output, errors] = await Promise.all([child.exit, child.stdout.toArray(), child.stderr.toArray()]);
-          for (const line of Buffer.concat([...output, ...errors] as Buffer[]).toString().split('\n')) if (line) log(line);
+          for (const line of Buffer.concat([output, errors].flat() as Buffer[]).toString().split('\n')) if (line) log(line);
           if (code !== 0) throw new Error(`failed to run command '${args[0]}': exit status ${code}`);
         } else if (type !== 'USER') throw new Error(`the simulator has no build step ${type}`);
       }

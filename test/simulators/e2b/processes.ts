@@ -40,7 +40,8 @@ class Running {
   ) {}
 
   async tell(value: unknown): Promise<void> {
-    await Promise.all([...this.listeners].map((each) => (each.open ? each.send({ event: value }) : this.listeners.delete(each))));
+    for (const each of this.listeners) if (!each.open) this.listeners.delete(each);
+    await Promise.all([...this.listeners].map((each) => each.send({ event: value })));
   }
 }
 
