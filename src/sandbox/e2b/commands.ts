@@ -110,13 +110,13 @@ export class Commands {
       }
       const ending = typeof begun === 'string' ? begun : await Promise.race([output.report, begun.closed.then((end) => ({ end })), interruption.happened, this.feed(begun, options.stdin, output, stop.signal)]);
       if (typeof ending === 'object') return { code: 'code' in ending ? ending.code : codeOf(process!, ending.end) };
-      if (this.lost === undefined) await this.kill(env[COOKIE]!, output, process);
+      if (this.lost === undefined) await this.kill(env[COOKIE], output, process);
       if (ending === 'timeout') throw new ExecTimeout(options.timeoutMs!);
       if (ending === 'expired') throw new SandboxLost('the sandbox outlived its life and does not answer');
       throw options.signal!.reason;
     } catch (error) {
       // A command whose input broke, or whose start was not answered, may run.
-      if (this.lost === undefined && !(error instanceof SandboxError) && error !== options.signal?.reason && statusOf(error) !== 502) await this.kill(env[COOKIE]!, output, process).catch(() => undefined);
+      if (this.lost === undefined && !(error instanceof SandboxError) && error !== options.signal?.reason && statusOf(error) !== 502) await this.kill(env[COOKIE], output, process).catch(() => undefined);
       throw await this.explain(error, options.signal);
     } finally {
       interruption.clear();
