@@ -9,6 +9,7 @@ import { canInstall, install } from './apt.mjs';
 import { baseImageTar } from './baseImage.mjs';
 import { cacheFolder } from './cache.mjs';
 import { engineAt, startEngine, stopEngine } from './dockerEngine.mjs';
+import { gvisorArguments } from './gvisor.mjs';
 
 const DEFAULT_IMAGE = 'debian:bookworm-slim';
 const dataRoot = cacheFolder('docker');
@@ -49,7 +50,8 @@ async function ours() {
   if (process.getuid() !== 0) throw new Error('none answers, and only root can start one');
   await installEngine();
   const running = await version(engineAt(dataRoot).host);
-  const engine = await startEngine(dataRoot);
+  const args = running ? [] : await gvisorArguments(cacheFolder('docker.json'));
+  const engine = await startEngine(dataRoot, { args });
   const stop = running ? nothing : engine.stop;
   try {
     return found(engine.host, await baseImage(engine.host, DEFAULT_IMAGE), stop);

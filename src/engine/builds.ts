@@ -2,6 +2,7 @@
 import { dirname, relative } from 'node:path';
 import type { Provider } from '../sandbox/provider.js';
 import { buildSnapshot } from '../rollout/build.js';
+import { settingsOf } from '../rollout/settings.js';
 import type { SnapshotRecord } from '../store/records.js';
 import type { SnapshotStore } from '../store/snapshotStore.js';
 import { templateDigest } from '../template/digest.js';
@@ -73,7 +74,7 @@ export class Builds {
       id: `${key.digest.slice(0, 8)}-${started.toString(36)}`,
       template: template.name,
       file: template.file,
-      settings: { resources: template.resources, env: template.env, network: template.network.episode },
+      settings: settingsOf(template),
       createdAt: Date.now(),
       buildMs: Date.now() - started,
     };
@@ -99,6 +100,8 @@ export function scoringTemplate(template: Template, component: Extract<RewardCom
   return {
     ...template,
     ...{ resources, env, setup },
+    // It runs what the author wrote, on files, in an image of its own.
+    ...{ isolation: 'default', user: undefined, writable: undefined },
     name: `${template.name}-scorer`,
     base: dockerfile ? { dockerfile: { file: dockerfile, context: dirname(dockerfile) } } : { image },
     packages: { apt: [], python: [] },

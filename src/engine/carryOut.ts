@@ -1,7 +1,10 @@
 /** Carries out a run from build to final record. */
+import type { EpisodeGpus } from '../rollout/episode.js';
+import { holdGpus, requireGpus, type Need } from '../rollout/gpus.js';
 import type { ManualSeats, Policy } from '../rollout/policies/index.js';
 import { runEpisodes } from '../rollout/run.js';
-import type { Sandbox } from '../sandbox/provider.js';
+import { settingsOf } from '../rollout/settings.js';
+import type { Provider, Resources, Sandbox } from '../sandbox/provider.js';
 import { EpisodeLog } from '../store/episodeLog.js';
 import type { RunRecord, SnapshotRecord } from '../store/records.js';
 import type { RewardComponentSpec, Template } from '../template/template.js';
@@ -11,7 +14,6 @@ import { RunCancelled, type LiveRun } from './liveRun.js';
 import type { Choice } from './providers.js';
 import { reap } from './reap.js';
 import { RunReader, totals } from './runReader.js';
-import { specOf } from './sandboxes/open.js';
 import { removeForgotten } from './snapshots/manage.js';
 
 /** What a run needs, found before it has an id. */
@@ -37,7 +39,7 @@ export async function carryOut(live: LiveRun, { template, secrets, choice, polic
     const kept = live.record.fork?.snapshot;
     const { snapshot, built } = kept === undefined ? await engine.builds.build(template, choice.provider, request) : { snapshot: await engine.snapshots.find(kept), built: false };
     uses.push(engine.uses.hold(snapshot.id));
-    const scoring = await prepareScoring(template, request, engine, uses);
+    const scoring = await prepareScoring(template, choice.provider, request, engine, uses);
     log = await EpisodeLog.open(engine.layout.episodesFile(live.record.id));
     const done = await takeInFinished(live, engine);
     await update(live, engine, {
@@ -59,9 +61,10 @@ export async function carryOut(live: LiveRun, { template, secrets, choice, polic
         environment: engine.caller.environment,
         labels: { owner: engine.owner, run: live.record.id, template: template.name, digest: snapshot.digest, snapshot: snapshot.id },
         episodeFolder: (episode) => engine.layout.episode(live.record.id, episode),
-        openScoringSandbox: (component, signal) => scoring(component, live.record.id, signal),
+        holdGpus: scoring.holdGpus,
+        openScoringSandbox: (component, resources, signal) => scoring.open(component, resources, live.record.id, signal),
         keepWarm: (sandbox, milliseconds) => {
-          const making = { origin: 'kept', provider: choice.provider, snapshot, spec: specOf(template, secrets), secrets, file: template.file } as const;
+          const making = { origin: 'kept', provider: choice.provider, snapshot, spec: settingsOf(template, secrets), secrets, file: template.file } as const;
           // One that comes when the engine is closing has been ended.
           void engine.held.hold(sandbox, making, milliseconds).catch(() => undefined);
         },
@@ -112,7 +115,7 @@ async function takeInFinished(live: LiveRun, engine: Engine): Promise<Set<number
 const SCORING_SLACK_MS = 10 * 60_000;
 
 /** Builds the snapshots of all second sandboxes before the first episode, so that a wrong one is found out early. */
-async function prepareScoring(template: Template, request: BuildRequest, engine: Engine, uses: (() => void)[]) {
+async function prepareScoring(template: Template, provider: Provider, request: BuildRequest, engine: Engine, uses: (() => void)[]) {
   const prepared = new Map<RewardComponentSpec, { scorer: Template; snapshot: SnapshotRecord; choice: Choice }>();
   for (const component of template.reward) {
     if (component.type !== 'sandbox') continue;
@@ -122,10 +125,18 @@ async function prepareScoring(template: Template, request: BuildRequest, engine:
     uses.push(engine.uses.hold(snapshot.id));
     prepared.set(component, { scorer, choice, snapshot });
   }
-  return (component: RewardComponentSpec, run: string, signal: AbortSignal): Promise<Sandbox> => {
+  const components = [...prepared.keys()];
+  const needs: readonly Need[] = [{ provider, resources: template.resources }, ...components.map((component) => ({ provider: prepared.get(component)!.choice.provider, resources: prepared.get(component)!.scorer.resources }))];
+  await requireGpus(needs, request.signal);
+  const hold = async (signal: AbortSignal): Promise<EpisodeGpus> => {
+    const held = await holdGpus(needs, signal);
+    return { episode: held.resources[0]!, scoring: (component) => held.resources[1 + components.indexOf(component)]!, release: () => held.release() };
+  };
+  const open = (component: RewardComponentSpec, resources: Resources, run: string, signal: AbortSignal): Promise<Sandbox> => {
     const { scorer, choice, snapshot } = prepared.get(component)!;
     const lifetimeMs = component.timeout + SCORING_SLACK_MS;
     const labels = { owner: engine.owner, run, template: scorer.name, digest: snapshot.digest, snapshot: snapshot.id, expires: Date.now() + lifetimeMs };
-    return choice.provider.restore(snapshot, { labels, resources: scorer.resources, env: scorer.env, network: scorer.network.episode, lifetimeMs }, { signal });
+    return choice.provider.restore(snapshot, { ...settingsOf(scorer), resources, labels, lifetimeMs }, { signal });
   };
+  return { open, holdGpus: hold };
 }

@@ -1,5 +1,6 @@
 /** Opens providers once each, and picks the one that a template gets. */
-import { ProviderUnavailable } from '../sandbox/errors.js';
+import { requireGpus } from '../rollout/gpus.js';
+import { LimitExceeded, ProviderUnavailable } from '../sandbox/errors.js';
 import type { Health, Provider } from '../sandbox/provider.js';
 import { PROVIDERS, openProvider } from '../sandbox/registry.js';
 import type { Layout } from '../store/layout.js';
@@ -52,7 +53,10 @@ export class Providers {
       if (problems.length) throw new TemplateError(problems);
       const health = await this.check(named, signal);
       if (!health.ok) throw new ProviderUnavailable(`${entry.title} cannot be used: ${health.summary}`, health.hint ?? 'run `rl-sandboxes doctor`');
-      return { provider: await this.get(named), health, why: named === requested ? 'it was asked for' : 'the template names it' };
+      const provider = await this.get(named);
+      const lack = await lackOf(template, provider, health, signal);
+      if (lack !== undefined) throw new ProviderUnavailable(`${entry.title} cannot be used: ${lack}`, 'ask for less in the template, or use another provider');
+      return { provider, health, why: named === requested ? 'it was asked for' : 'the template names it' };
     }
     return this.best(template, parsed, signal);
   }
@@ -67,8 +71,10 @@ export class Providers {
     for (const entry of ranked) {
       const health = await this.check(entry.id, signal);
       const why = refusals.length ? `the first that answers (${refusals.join('; ')})` : container ? 'the template has a container image' : 'it starts fastest and needs no daemon';
-      if (health.ok) return { provider: await this.get(entry.id), health, why };
-      refusals.push(`${entry.title}: ${health.summary}${health.hint ? `; ${health.hint}` : ''}`);
+      const provider = await this.get(entry.id);
+      const lack = health.ok ? await lackOf(template, provider, health, signal) : undefined;
+      if (health.ok && lack === undefined) return { provider, health, why };
+      refusals.push(`${entry.title}: ${lack ?? health.summary}${health.hint ? `; ${health.hint}` : ''}`);
     }
     throw new ProviderUnavailable(`no provider answers: ${refusals.join('. ')}`, 'run `rl-sandboxes doctor` to see what each needs');
   }
@@ -84,6 +90,19 @@ export class Providers {
     this.opened.clear();
     for (const result of settled) if (result.status === 'fulfilled') await result.value.close();
   }
+}
+
+/** What the template asks for and this machine has not, in one line; undefined if nothing. */
+async function lackOf({ isolation, resources }: Template, provider: Provider, health: Health, signal: AbortSignal | undefined): Promise<string | undefined> {
+  const lack = health.lacks?.[isolation];
+  if (lack !== undefined) return `isolation ${isolation} was asked for, and ${lack}`;
+  return requireGpus([{ provider, resources }], signal).then(
+    () => undefined,
+    (error: unknown) => {
+      if (error instanceof LimitExceeded) return error.message;
+      throw error;
+    },
+  );
 }
 
 /** A scoring sandbox has no file of its own: what it cannot do is found when it is built. */

@@ -3,8 +3,9 @@ import { realpath } from 'node:fs/promises';
 import { BuildFailed, ExecTimeout } from '../sandbox/errors.js';
 import { packDirectory } from '../sandbox/archive.js';
 import type { NetworkRequest } from '../sandbox/network/proxy.js';
-import type { Provider, ProviderSnapshot, Sandbox, SandboxLabels } from '../sandbox/provider.js';
+import type { Provider, ProviderSnapshot, Resources, Sandbox, SandboxLabels } from '../sandbox/provider.js';
 import type { SetupStep, Template } from '../template/template.js';
+import { holdGpus } from './gpus.js';
 import { Redactor } from './secrets.js';
 import { OutputCapture, consume } from './output.js';
 import { discard } from './teardown.js';
@@ -22,17 +23,27 @@ export interface BuildContext {
 }
 
 /** What a build needs of a template; a scoring sandbox of a reward has the same. */
-export type Buildable = Pick<Template, 'name' | 'base' | 'packages' | 'files' | 'env' | 'resources' | 'network' | 'setup'>;
+export type Buildable = Pick<Template, 'name' | 'base' | 'packages' | 'files' | 'env' | 'resources' | 'network' | 'setup' | 'user' | 'writable' | 'reward'>;
 
 /** Rejects with `BuildFailed` where the template is at fault, and with infrastructure errors as they are. */
 export async function buildSnapshot(template: Buildable, context: BuildContext): Promise<ProviderSnapshot> {
+  const { provider, signal } = context;
+  const gpus = await holdGpus([{ provider, resources: template.resources }], signal);
+  try {
+    return await buildWith(gpus.resources[0]!, template, context);
+  } finally {
+    gpus.release();
+  }
+}
+
+async function buildWith(resources: Resources, template: Buildable, context: BuildContext): Promise<ProviderSnapshot> {
   const { provider, signal } = context;
   const decoder = new TextDecoder();
   const sandbox = await provider.create(
     template.base,
     {
       labels: { ...context.labels, expires: Date.now() + BUILD_LIFETIME_MS },
-      resources: template.resources,
+      resources,
       env: { ...template.env, ...context.secrets },
       network: template.network.setup,
       onNetwork: tellRefusals(context.onOutput),
@@ -45,6 +56,7 @@ export async function buildSnapshot(template: Buildable, context: BuildContext):
     await builder.copyFiles(template.files);
     await builder.installPackages(template.packages);
     for (const [index, step] of template.setup.entries()) await builder.step(step, `setup step ${index + 1}`);
+    await builder.prepareUser(template);
     await sandbox.killAll({ signal });
     return await sandbox.snapshot('filesystem', { signal });
   } finally {
@@ -61,6 +73,10 @@ function tellRefusals(onOutput: BuildContext['onOutput']): (request: NetworkRequ
     if (refused !== undefined && told++ < MOST_REFUSALS) onOutput(`network: ${host}:${port} was refused: it ${refused}\n`);
   };
 }
+
+/** `sh -c MAKE_FOLDERS sh USER FOLDER...`: those that are missing, for a user if one is named. */
+const MAKE_FOLDERS = `u=$1; shift
+for d; do [ -d "$d" ] || { mkdir -p -- "$d" && { [ -z "$u" ] || chown -- "$u" "$d"; }; } || exit; done`;
 
 class Builder {
   private readonly redactor: Redactor;
@@ -94,6 +110,14 @@ class Builder {
   step(step: SetupStep, what: string): Promise<void> {
     const argv = step.run !== undefined ? ['sh', '-e', '-c', step.run] : ['python3', '-c', step.python];
     return this.run(argv, what, {}, step.timeout);
+  }
+
+  /** An episode that may not write to the root, or not as another user, finds the folders that it has to write to. */
+  async prepareUser({ user, writable, reward }: Buildable): Promise<void> {
+    const folders = writable ?? (user === undefined ? [] : reward.flatMap((component) => (component.type === 'files' ? component.directory : [])));
+    const [name = ''] = (user ?? '').split(':');
+    if (/^[^\d]/.test(name)) await this.run(['sh', '-c', 'id -u -- "$1" >/dev/null', 'sh', name], `looking for the user ${name} in the image`);
+    if (folders.length > 0) await this.run(['sh', '-c', MAKE_FOLDERS, 'sh', user ?? '', ...folders], 'making the folders to write to');
   }
 
   private async run(argv: readonly string[], what: string, env: Record<string, string> = {}, timeoutMs = STEP_TIMEOUT_MS): Promise<void> {

@@ -3,7 +3,7 @@
  * sandbox is torn down before the episode counts as finished.
  */
 import { ProviderUnavailable, SandboxError } from '../sandbox/errors.js';
-import type { Provider, ProviderSnapshot, Sandbox, SandboxLabels, SandboxSpec } from '../sandbox/provider.js';
+import type { Provider, ProviderSnapshot, Resources, Sandbox, SandboxLabels, SandboxSpec } from '../sandbox/provider.js';
 import type { EpisodeRecord, EpisodeStatus, EpisodeTimings, RewardOutcome, RunRecord } from '../store/records.js';
 import type { Template, RewardComponentSpec } from '../template/template.js';
 import { TraceWriter } from '../trace/writer.js';
@@ -15,6 +15,7 @@ import { EpisodeLimit, type Policy } from './policies/policy.js';
 import { MAX_ATTEMPTS, backOff } from './retry.js';
 import { computeReward } from './rewards/index.js';
 import { Redactor } from './secrets.js';
+import { settingsOf } from './settings.js';
 import { startServices, type Service } from './services.js';
 import { Stage } from './stage.js';
 import { discard } from './teardown.js';
@@ -38,11 +39,20 @@ export interface EpisodeContext {
   readonly timeoutMs: number;
   /** How many sandboxes are created at once, apart from how many episodes run. */
   readonly creation: Limiter;
-  readonly openScoringSandbox: (component: Extract<RewardComponentSpec, { type: 'sandbox' }>, signal: AbortSignal) => Promise<Sandbox>;
+  /** Waits for the GPUs of an episode and of the sandboxes of its rewards, all at once. */
+  readonly holdGpus: (signal: AbortSignal) => Promise<EpisodeGpus>;
+  readonly openScoringSandbox: (component: Extract<RewardComponentSpec, { type: 'sandbox' }>, resources: Resources, signal: AbortSignal) => Promise<Sandbox>;
   /** Takes over a sandbox that the template keeps after its episode. */
   readonly keepWarm: (sandbox: Sandbox, milliseconds: number) => void;
   /** Folder for what the episode leaves: output and artifacts. */
   readonly folder: (episode: number) => EpisodeFolder;
+}
+
+/** What sandboxes are made with, the GPUs that they may use in it. */
+export interface EpisodeGpus {
+  readonly episode: Resources;
+  readonly scoring: (component: RewardComponentSpec) => Resources;
+  release(): void;
 }
 
 /** Where an episode's output, trace and artifacts go. */
@@ -168,8 +178,21 @@ export async function runEpisode(id: EpisodeId, context: EpisodeContext, signal:
 }
 
 async function play(id: EpisodeId, context: EpisodeContext, attempt: Attempt, redactor: Redactor, signal: AbortSignal): Promise<void> {
+  const gpus = await context.holdGpus(signal);
+  let kept: Sandbox | undefined;
+  try {
+    kept = await playWith(gpus, id, context, attempt, redactor, signal);
+  } finally {
+    // Of a sandbox that is kept they stay its own.
+    if (kept) void kept.ended.then(() => gpus.release());
+    else gpus.release();
+  }
+}
+
+/** Gives the sandbox if it is kept. */
+async function playWith(gpus: EpisodeGpus, id: EpisodeId, context: EpisodeContext, attempt: Attempt, redactor: Redactor, signal: AbortSignal): Promise<Sandbox | undefined> {
   const { template, provider } = context;
-  const sandbox = await attempt.phase('restore', () => context.creation.run(() => provider.restore(context.snapshot, { ...episodeSpec(id, context), onNetwork: (request) => attempt.network.record(request) }, { signal }), signal));
+  const sandbox = await attempt.phase('restore', () => context.creation.run(() => provider.restore(context.snapshot, { ...episodeSpec(id, context), resources: gpus.episode, onNetwork: (request) => attempt.network.record(request) }, { signal }), signal));
   let played = false;
   try {
     // Outside the limit of creations: how long a service takes is its own affair.
@@ -188,7 +211,7 @@ async function play(id: EpisodeId, context: EpisodeContext, attempt: Attempt, re
         secrets: context.secrets,
         environment: context.environment,
         clean: (stream) => redactor.clean(stream),
-        openScoringSandbox: context.openScoringSandbox,
+        openScoringSandbox: (component, limit) => context.openScoringSandbox(component, gpus.scoring(component), limit),
         signal,
       });
       const { reward, components, problem } = attempt.outcome;
@@ -206,6 +229,7 @@ async function play(id: EpisodeId, context: EpisodeContext, attempt: Attempt, re
       attempt.artifacts = await keepArtifacts(sandbox, template.artifacts, context.folder(id.episode).artifacts, context.secrets, signal);
     });
     played = true;
+    return template.keepWarmMs === undefined ? undefined : sandbox;
   } finally {
     // One that broke is not worth a look, and is tried again in another.
     if (played && template.keepWarmMs !== undefined) context.keepWarm(sandbox, template.keepWarmMs);
@@ -255,9 +279,7 @@ function episodeSpec(id: EpisodeId, { template, labels, secrets, timeoutMs }: Ep
   const lifetimeMs = timeoutMs + services + scoring + LIFETIME_SLACK_MS + warm;
   return {
     labels: { ...labels, episode: id.episode, expires: Date.now() + lifetimeMs },
-    resources: template.resources,
-    env: { ...template.env, ...secrets },
-    network: template.network.episode,
+    ...settingsOf(template, secrets),
     lifetimeMs,
   };
 }

@@ -9,6 +9,9 @@ import type { NetworkRequest } from './network/proxy.js';
 export type NetworkPolicy = 'none' | 'full' | { readonly allow: readonly string[] };
 export type NetworkKind = 'none' | 'full' | 'allow';
 
+/** What stands between a sandbox and the machine's kernel: the provider's own way, or gVisor's kernel in user space. */
+export type Isolation = 'default' | 'gvisor';
+
 /** How a limit is kept. `filesystem`: by the size of what is written to. `none` means that it is not enforced at all, and `doctor` says so. */
 export type LimitMechanism = 'cgroup' | 'rlimit' | 'filesystem' | 'none';
 
@@ -18,6 +21,11 @@ export interface Capabilities {
   readonly filesystemSnapshot: boolean;
   readonly memorySnapshot: boolean;
   readonly network: readonly NetworkKind[];
+  readonly isolation: readonly Isolation[];
+  /** Whether episodes may run as another user than the image's. */
+  readonly user: boolean;
+  /** Whether episodes may have a root that is read-only. */
+  readonly readOnly: boolean;
   /** Whether the template's `image` may name a container image. */
   readonly image: boolean;
   /** Whether the template's `image` may be a root folder (`./path`). */
@@ -40,8 +48,23 @@ export interface Health {
   readonly code?: 'not-installed' | 'not-running' | 'permission' | 'wrong-context' | 'unsupported' | 'error';
   /** What is in force for each limit; absent when not ok. */
   readonly limits?: { readonly cpu: LimitMechanism; readonly memory: LimitMechanism; readonly pids: LimitMechanism; readonly disk: LimitMechanism };
+  /** Why isolation of that kind cannot be had from it, in one line each; a kind that is not named can be had if the capabilities have it. */
+  readonly lacks?: { readonly [kind in Isolation]?: string };
   /** Further lines for `doctor`, as label and text. */
   readonly details?: Readonly<Record<string, string>>;
+}
+
+/** A GPU of the machine where sandboxes live. */
+export interface GpuDevice {
+  /** Who told of it, which is also how it is given to a container. */
+  readonly via: 'nvidia' | 'cdi' | 'rocm';
+  /** An identifier of NVIDIA's, a name of CDI (`nvidia.com/gpu=0`), a card (`card0`). */
+  readonly id: string;
+  /** What an author may call it by: its number first. */
+  readonly names: readonly string[];
+  readonly model?: string;
+  /** Device files that it is used through, where those are what a container is given. */
+  readonly nodes?: readonly string[];
 }
 
 export interface GpuRequest {
@@ -49,6 +72,12 @@ export interface GpuRequest {
   readonly count: number | 'all';
   /** Model substring such as `A100`, where the author asked for one. */
   readonly model?: string;
+  /** Numbers or identifiers of the devices, where the author asked for certain ones. */
+  readonly ids?: readonly string[];
+  /** How many sandboxes may use a device at the same time; one if absent. */
+  readonly share?: number;
+  /** Those that were handed out; the provider chooses if absent. */
+  readonly devices?: readonly GpuDevice[];
 }
 
 /** Upper bounds of one sandbox. Absent means the provider's own bound. */
@@ -86,9 +115,21 @@ export interface SandboxSpec {
   readonly network: NetworkPolicy;
   /** Told of each request to the proxy, where there is one. */
   readonly onNetwork?: (request: NetworkRequest) => void;
+  /** `default` if absent. The three that follow are those of a sandbox that is restored: one to be built from is set up as root, with a root that can be written to. */
+  readonly isolation?: Isolation;
+  /** Name or number in the sandbox, optionally `:` and a group; that of the image if absent. All that runs in it, transfers of files too, is this user's. */
+  readonly user?: string;
+  /**
+   * Where alone it can be written to, besides `/tmp` and the working folder, as absolute paths; anywhere if absent. What the snapshot holds there is there. A folder that
+   * is missing is made.
+   */
+  readonly writable?: readonly string[];
   /** Milliseconds after which the sandbox ends by itself, whatever its owner does. */
   readonly lifetimeMs: number;
 }
+
+/** What all sandboxes of a template have in common. */
+export type SandboxSettings = Pick<SandboxSpec, 'resources' | 'env' | 'network' | 'isolation' | 'user' | 'writable'>;
 
 /** Where a build starts from. Exactly one is set; none of them means the provider's own default root. */
 export interface BaseImage {
@@ -277,6 +318,8 @@ export interface Provider {
   readonly title: string;
   readonly capabilities: Capabilities;
   check(options?: OperationOptions): Promise<Health>;
+  /** The GPUs that its sandboxes can be given; undefined if it cannot tell, and hands them out itself. Absent where it has none. */
+  gpus?(options?: OperationOptions): Promise<readonly GpuDevice[] | undefined>;
   /** Content digest of what a build would start from, for the build's cache key; pulls or builds the image if it must. */
   resolve(base: BaseImage, options?: BuildOptions): Promise<string>;
   /** A sandbox to set up and snapshot. It has what a package manager needs; one made by `restore` does not. */

@@ -2,7 +2,7 @@
  * What lies on disk under `.rlenv/`, as types: the trainer reads the same files. Times are milliseconds since the epoch,
  * durations milliseconds, sizes bytes. A reward that could not be computed is `null`, never 0.
  */
-import type { ProviderSnapshot, SandboxSpec } from '../sandbox/provider.js';
+import type { ProviderSnapshot, SandboxSettings } from '../sandbox/provider.js';
 
 export type EpisodeStatus = 'completed' | 'truncated' | 'error' | 'cancelled';
 export type RunState = 'building' | 'running' | 'done' | 'failed' | 'cancelled' | 'interrupted';
@@ -92,7 +92,7 @@ export interface SnapshotRecord extends ProviderSnapshot {
   readonly name?: string;
   readonly note?: string;
   /** What sandboxes get that are restored from it when its template cannot be read. No secrets. */
-  readonly settings?: Pick<SandboxSpec, 'resources' | 'env' | 'network'>;
+  readonly settings?: SandboxSettings;
   /** Whether it is never pruned. */
   readonly pinned?: boolean;
   /** Owner, as in the sandboxes' labels, of a snapshot that is needed only while a fork of a sandbox lives. It is in no list. */

@@ -31,6 +31,9 @@ export function assemble(input: TemplateInput, file: string, written: Written): 
     secrets: secrets(input.secrets),
     files: (input.files ?? []).map(({ from, to }) => ({ from: at(from), to: finalPath(from, to) })),
     network: networks(input.network),
+    isolation: input.isolation,
+    ...(input.user !== undefined && { user: String(input.user) }),
+    ...(input.read_only !== false && { writable: writable(input.read_only, components) }),
     services: (input.services ?? []).map(service),
     setup: (input.setup ?? []) as SetupStep[],
     episode: { run: episode.run, python: episode.python, timeoutMs: episode.timeout, seeds: seeds(episode.seeds), samples: episode.samples },
@@ -61,6 +64,12 @@ function networks(input: TemplateInput['network']): Template['network'] {
   return both ? { setup: both, episode: both } : (input as Template['network']);
 }
 
+/** A verifier has to leave its reward somewhere. */
+function writable(readOnly: Exclude<TemplateInput['read_only'], false>, components: readonly ComponentInput[]): string[] {
+  const folders = [...(readOnly === true ? [] : readOnly.except), ...components.flatMap((component) => (component.type === 'files' ? component.directory : []))];
+  return [...new Set(folders.map((folder) => path.posix.normalize(`${folder}/`).slice(0, -1) || '/'))];
+}
+
 function service({ name, run, ready, timeout }: NonNullable<TemplateInput['services']>[number]): ServiceSpec {
   if (ready === undefined) return { name, run, timeoutMs: timeout };
   if (!('http' in ready)) return { name, run, ready, timeoutMs: timeout };
@@ -85,7 +94,10 @@ function resources(input: TemplateInput['resources']): Template['resources'] {
   if (!input) return {};
   const { gpu, ...rest } = input;
   if (gpu === undefined || gpu === 0) return rest;
-  if (typeof gpu === 'object') return { ...rest, gpu };
+  if (typeof gpu === 'object') {
+    const { ids, ...more } = gpu;
+    return { ...rest, gpu: ids ? { ...more, count: new Set(ids).size, ids: [...new Set(ids.map(String))] } : more };
+  }
   return { ...rest, gpu: typeof gpu === 'number' || gpu === 'all' ? { count: gpu } : { count: 1, model: gpu } };
 }
 

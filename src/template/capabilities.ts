@@ -10,6 +10,9 @@ export interface CapableProvider {
   readonly capabilities: {
     readonly gpu: boolean;
     readonly network: readonly ('none' | 'full' | 'allow')[];
+    readonly isolation: readonly ('default' | 'gvisor')[];
+    readonly user: boolean;
+    readonly readOnly: boolean;
     readonly image: boolean;
     readonly rootFolder: boolean;
     readonly dockerfile: boolean;
@@ -68,6 +71,9 @@ function checkRest(template: Template, { id, capabilities }: CapableProvider, re
     const can = orList(capabilities.network.map(quoteValue));
     if (!capabilities.network.includes(policy)) report(['network', when], `the provider ${name} has no network policy ${quoteValue(policy)} for ${when === 'setup' ? 'setup' : 'episodes'}: it has ${can}`);
   }
+  if (!capabilities.isolation.includes(template.isolation)) report(['isolation'], `the provider ${name} has no isolation ${quoteValue(template.isolation)}: it has ${orList(capabilities.isolation.map(quoteValue))}`);
+  if (template.user !== undefined && !capabilities.user) report(['user'], `the provider ${name} cannot run an episode as another user`);
+  if (template.writable !== undefined && !capabilities.readOnly) report(['read_only'], `the provider ${name} has no read-only root`);
   const most = capabilities.maxSessionSeconds;
   if (most !== undefined && template.episode.timeoutMs > most * 1000) {
     report(['episode', 'timeout'], `a sandbox of the provider ${name} lives ${most} s at most, and an episode here may take ${template.episode.timeoutMs / 1000} s`);

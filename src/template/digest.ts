@@ -15,7 +15,7 @@ export interface DigestContext {
 }
 
 /** What a digest is made of: a scoring sandbox of a reward has the same. */
-export type Digestible = Pick<Template, 'file' | 'packages' | 'env' | 'secrets' | 'files' | 'network' | 'setup'>;
+export type Digestible = Pick<Template, 'file' | 'packages' | 'env' | 'secrets' | 'files' | 'network' | 'setup' | 'user' | 'writable'>;
 
 /** Part of every digest: to be raised when the same template would be built in another way. */
 const FORMAT = 'rlenv-build-1';
@@ -30,7 +30,7 @@ export async function templateDigest(template: Digestible, context: DigestContex
     image: hashJson(context.base),
     packages: hashJson({ apt: [...template.packages.apt].sort(), python: [...template.packages.python].sort() }),
     files: await filesDigest(template, context.signal),
-    setup: hashJson(template.setup.map(stepContent)),
+    setup: hashJson([...template.setup.map(stepContent), ...writers(template)]),
     // Names only: with another value of a secret the build is the same, and a digest of a short secret would give it away.
     env: hashJson({ env: template.env, secrets: Object.keys(template.secrets).sort() }),
     network: hashJson(template.network.setup),
@@ -45,6 +45,9 @@ export const sourceDigest = (text: string): string => createHash('sha256').updat
 
 /** How long a step may take does not change what it leaves. */
 const stepContent = (step: SetupStep): unknown => (step.run === undefined ? { python: step.python } : { run: step.run });
+
+/** The build makes folders for a user that is not root, and where the root is read-only. */
+const writers = ({ user, writable }: Digestible): unknown[] => (user === undefined && writable === undefined ? [] : [{ user, writable }]);
 
 async function filesDigest(template: Digestible, signal?: AbortSignal): Promise<string> {
   const hash = createHash('sha256');

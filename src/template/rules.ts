@@ -31,6 +31,10 @@ export function checkRules(value: unknown): Finding[] {
     for (const when of ['setup', 'episode'] as const) if (when in root.network) report(['network', when], `expected \`allow\` alone, which means both, or under \`setup\` and \`episode\`, found it beside ${quoteName(when)}`, 'key');
   }
   checkServices(root.services, report);
+  checkGpu(map(root.resources).gpu, ['resources', 'gpu'], report);
+  list(map(root.read_only).except).forEach((folder, index) => {
+    if (typeof folder === 'string' && /^\/(|proc|sys|dev)(\/|$)/.test(folder.replace(/\/+/g, '/'))) report(['read_only', 'except', index], `expected a folder below the root and not of the kernel, found ${quoteValue(folder)}`);
+  });
   checkVariables(root, report);
   checkSeeds(map(root.episode), report);
   checkReward(root.reward, report);
@@ -67,6 +71,11 @@ function atMostOne(value: Map, path: DocumentPath, first: string, second: string
 function insideFolder(path: unknown, at: DocumentPath, report: Report): void {
   // A path with a backslash is refused by the schema.
   if (typeof path === 'string' && !path.includes('\\') && leavesFolder(path)) report(at, `expected a relative path inside the template's folder, found ${quoteValue(path)}`);
+}
+
+function checkGpu(gpu: unknown, path: DocumentPath, report: Report): void {
+  const { ids, count, model } = map(gpu);
+  if (ids !== undefined && (count ?? model) !== undefined) report([...path, 'ids'], 'expected `ids` without `count` and `model`: they say which devices, and so how many', 'key');
 }
 
 function checkServices(services: unknown, report: Report): void {
@@ -121,6 +130,7 @@ function checkReward(reward: unknown, report: Report): void {
       list(component.setup).forEach((step, index) => exactlyOne(step, [...path, 'setup', index], report));
       Object.keys(map(component.env)).forEach((name) => reserved(name, [...path, 'env', name], 'key', report));
       insideFolder(component.dockerfile, [...path, 'dockerfile'], report);
+      checkGpu(map(component.resources).gpu, [...path, 'resources', 'gpu'], report);
     }
     if (component.type === 'diff') insideFolder(component.expected, [...path, 'expected'], report);
     const name = component.name ?? component.type;

@@ -42,11 +42,18 @@ const gpu = z
       z.strictObject({
         count: z.union([z.int().min(1).max(64), z.literal('all')], 'expected a count from 1 to 64, or `all`').default(1).describe('How many, or `all`.'),
         model: z.string().min(1).optional().describe('Part of the name of the model, such as `A100`.'),
+        ids: z
+          .array(z.union([z.int().min(0), matching(/^[A-Za-z0-9][A-Za-z0-9._:-]*$/, 'expected a number such as `0`, or an identifier such as `GPU-5c1c0f0a`')], 'expected a number such as `0`, or an identifier such as `GPU-5c1c0f0a`'))
+          .min(1)
+          .max(64)
+          .optional()
+          .describe('Certain devices, by number or identifier, in place of a count and a model.'),
+        share: z.int().min(1).max(64).optional().describe('How many sandboxes may use a device at the same time; 1 if absent.'),
       }),
     ],
     'expected a count, `all`, a model such as `A100`, or `{count: 2, model: A100}`',
   )
-  .describe('GPUs: a count, `all`, a model such as `A100`, or `{count, model}`.');
+  .describe('GPUs: a count, `all`, a model such as `A100`, or a map with `count`, `model`, `ids` and `share`.');
 
 const resources = z
   .strictObject({
@@ -57,6 +64,22 @@ const resources = z
     disk: size.optional().describe('How much a sandbox may write, such as `512Mi`.'),
   })
   .describe('Upper bounds of each sandbox.');
+
+const isolation = z
+  .enum(['default', 'gvisor'], 'expected `default` or `gvisor`')
+  .describe('What keeps an episode from the kernel of the machine: the provider\'s own way (`default`), or gVisor, a kernel in user space.');
+const user = z
+  .union([z.int().min(0).max(4_294_967_294), matching(/^([a-z_][a-z0-9_-]{0,31}|\d{1,10})(:([a-z_][a-z0-9_-]{0,31}|\d{1,10}))?$/, 'expected a user, such as `agent`, `1000` or `1000:1000`')], 'expected a user, such as `agent`, `1000` or `1000:1000`')
+  .describe('Who an episode runs as, by name or number in the image. Setup runs as root.');
+const readOnly = z
+  .union(
+    [
+      z.boolean(),
+      z.strictObject({ except: z.array(sandboxPath).max(50).describe('Folders that can be written to all the same, with what setup left in them.') }),
+    ],
+    'expected `true`, or `{except: [/repo]}`',
+  )
+  .describe('Whether an episode finds a root that cannot be written to, but for `/tmp`, the working folder, the folder of the reward `files`, and `except`.');
 
 const step = z
   .strictObject(
@@ -222,6 +245,9 @@ export const templateSchema = z
         .optional()
         .describe('Files and folders to copy in before setup.'),
       network: network.optional(),
+      isolation: isolation.default('default'),
+      user: user.optional(),
+      read_only: readOnly.default(false),
       services: z.array(service).max(50).optional().describe('Programs that are started in every sandbox, in this order, each when the one before is ready; then the episode begins.'),
       setup: z.array(step).optional().describe('Steps that prepare the sandbox; what they leave is the snapshot.'),
       episode,

@@ -63,13 +63,18 @@ export interface Template {
   /** `image` is absolute if it is a root folder; `dockerfile` holds absolute paths. */
   readonly base: { readonly image?: string; readonly dockerfile?: { readonly file: string; readonly context: string } };
   readonly packages: { readonly apt: readonly string[]; readonly python: readonly string[] };
-  readonly resources: { readonly cpu?: number; readonly memory?: number; readonly pids?: number; readonly disk?: number; readonly gpu?: { readonly count: number | 'all'; readonly model?: string } };
+  readonly resources: { readonly cpu?: number; readonly memory?: number; readonly pids?: number; readonly disk?: number; readonly gpu?: { readonly count: number | 'all'; readonly model?: string; readonly ids?: readonly string[]; readonly share?: number } };
   readonly env: Readonly<Record<string, string>>;
   /** Name inside the sandbox to name in the environment of whoever runs it. */
   readonly secrets: Readonly<Record<string, string>>;
   /** `from` is absolute. */
   readonly files: readonly { readonly from: string; readonly to: string }[];
   readonly network: { readonly setup: NetworkPolicy; readonly episode: NetworkPolicy };
+  readonly isolation: 'default' | 'gvisor';
+  /** Who episodes run as, in the image. */
+  readonly user?: string;
+  /** Where alone an episode can write, besides `/tmp` and the working folder, as absolute paths; anywhere if absent. */
+  readonly writable?: readonly string[];
   readonly services: readonly ServiceSpec[];
   readonly setup: readonly SetupStep[];
   readonly episode: {

@@ -7,6 +7,7 @@ import { files } from './conformance/files.js';
 import { isolation } from './conformance/isolation.js';
 import { live } from './conformance/live.js';
 import { network } from './conformance/network.js';
+import { restrictions } from './conformance/restrictions.js';
 import { snapshots } from './conformance/snapshots.js';
 import { lifecycle } from './conformance/lifecycle.js';
 import { Bench, type Subject } from './conformance/bench.js';
@@ -32,6 +33,7 @@ export function conformance(name: string, open: () => Promise<Subject>): void {
     files(bench);
     isolation(bench);
     network(bench);
+    restrictions(bench);
     live(bench);
     snapshots(bench);
   });

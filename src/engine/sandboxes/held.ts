@@ -4,7 +4,7 @@ import { LONGEST_LIFE_MS } from '../../rollout/episode.js';
 import { Redactor } from '../../rollout/secrets.js';
 import { startServices, type Service } from '../../rollout/services.js';
 import { discard } from '../../rollout/teardown.js';
-import type { ListeningPort, Provider, Sandbox, SandboxSpec } from '../../sandbox/provider.js';
+import type { ListeningPort, Provider, Sandbox, SandboxSettings } from '../../sandbox/provider.js';
 import type { SnapshotRecord } from '../../store/records.js';
 import type { ServiceSpec } from '../../template/template.js';
 import type { SandboxOrigin, SandboxReport, SandboxUsage, ServiceReport } from '../sandboxReports.js';
@@ -25,7 +25,7 @@ export interface Making {
   readonly origin: Exclude<SandboxOrigin, 'other'>;
   readonly provider: Provider;
   readonly snapshot: SnapshotRecord;
-  readonly spec: Pick<SandboxSpec, 'resources' | 'env' | 'network'>;
+  readonly spec: SandboxSettings;
   readonly secrets: Readonly<Record<string, string>>;
   readonly refusals?: Refusals;
   /** Absolute path of its template. */

@@ -1,5 +1,7 @@
 /** Sandboxes for people: from a template, from a snapshot, from another sandbox. */
 import { LONGEST_LIFE_MS } from '../../rollout/episode.js';
+import { holdGpus, type HeldGpus } from '../../rollout/gpus.js';
+import { settingsOf } from '../../rollout/settings.js';
 import type { Provider, Sandbox, SandboxLabels } from '../../sandbox/provider.js';
 import type { SnapshotRecord } from '../../store/records.js';
 import { loadTemplate } from '../../template/load.js';
@@ -38,7 +40,7 @@ export async function openSandbox(engine: Engine, request: OpenRequest): Promise
   if (request.file === undefined) throw new Error('a sandbox is opened from a template or from a snapshot');
   const { snapshot, template, choice } = await engine.build(request.file, { provider: request.provider, signal, onOutput: request.onOutput });
   const secrets = await engine.secrets(template);
-  return restore(engine, { origin: 'opened', provider: choice.provider, snapshot, spec: specOf(template, secrets), secrets, file: template.file }, template.services, request.keepMs, signal);
+  return restore(engine, { origin: 'opened', provider: choice.provider, snapshot, spec: settingsOf(template, secrets), secrets, file: template.file }, template.services, request.keepMs, signal);
 }
 
 /** A sandbox with the files of another one as they are now, and none of its processes. */
@@ -56,15 +58,18 @@ export async function restore(engine: Engine, made: Making, services: readonly S
   const { provider, snapshot, spec } = made;
   const refusals = new Refusals();
   let letGo: (() => void) | undefined;
+  let gpus: HeldGpus | undefined;
   const cleanUp = async (): Promise<void> => {
     letGo?.();
+    gpus?.release();
     await made.cleanUp?.();
   };
   let sandbox: Sandbox;
   try {
     letGo = engine.uses.hold(snapshot.id);
     const labels: SandboxLabels = { owner: engine.owner, template: snapshot.template, digest: snapshot.digest, snapshot: snapshot.id, expires: Date.now() + LONGEST_LIFE_MS };
-    sandbox = await provider.restore(snapshot, { ...spec, labels, onNetwork: refusals.note, lifetimeMs: LONGEST_LIFE_MS }, { signal });
+    gpus = await holdGpus([{ provider, resources: spec.resources }], signal);
+    sandbox = await provider.restore(snapshot, { ...spec, resources: gpus.resources[0]!, labels, onNetwork: refusals.note, lifetimeMs: LONGEST_LIFE_MS }, { signal });
   } catch (error) {
     await cleanUp();
     throw error;
@@ -84,7 +89,7 @@ export async function restore(engine: Engine, made: Making, services: readonly S
 export async function makingOf(engine: Engine, snapshot: SnapshotRecord, provider: Provider): Promise<Making & { readonly services: readonly ServiceSpec[] }> {
   const template = await templateOf(snapshot);
   const secrets = template ? await engine.secrets(template) : {};
-  const spec = template ? specOf(template, secrets) : (snapshot.settings ?? { resources: {}, env: {}, network: 'none' as const });
+  const spec = template ? settingsOf(template, secrets) : (snapshot.settings ?? { resources: {}, env: {}, network: 'none' as const });
   return { origin: 'opened', provider, snapshot, spec, secrets, file: template?.file, services: template?.services ?? [] };
 }
 
@@ -96,5 +101,3 @@ async function templateOf({ file }: SnapshotRecord): Promise<Template | undefine
     throw error;
   });
 }
-
-export const specOf = ({ resources, env, network }: Template, secrets: Readonly<Record<string, string>>): Making['spec'] => ({ resources, env: { ...env, ...secrets }, network: network.episode });

@@ -10,7 +10,7 @@ import { buffer } from 'node:stream/consumers';
 import { pipeline } from 'node:stream/promises';
 import { extract, pack, type Header, type Pack } from 'tar-stream';
 import { AllowList } from '../../sandbox/network/allowList.js';
-import type { NetworkPolicy, SnapshotKind } from '../../sandbox/provider.js';
+import type { NetworkPolicy, SandboxSettings, SnapshotKind } from '../../sandbox/provider.js';
 import type { SnapshotRecord } from '../../store/records.js';
 
 type Entry = Readable & { readonly header: Header };
@@ -18,6 +18,8 @@ type Entry = Readable & { readonly header: Header };
 const FORMAT = 'rl-sandboxes-snapshot-1';
 const PIECE = 4 << 20;
 const MOST_MANIFEST = 1 << 20;
+const USER = /^[a-z0-9_][a-z0-9_-]{0,31}(:[a-z0-9_][a-z0-9_-]{0,31})?$/;
+const FOLDER = /^\/(?!(.*\/)?\.\.(\/|$))[^\u0000-\u001f\u007f-\u009f]+$/;
 
 export type Manifest = Pick<SnapshotRecord, 'provider' | 'kind' | 'template' | 'digest' | 'parts' | 'base' | 'createdAt' | 'name' | 'note' | 'settings'>;
 
@@ -152,6 +154,16 @@ function parsed(text: string): unknown {
   }
 }
 
+/** What is not well-formed is not taken. */
+function restrictions(settings: Partial<SandboxSettings> | undefined): Pick<SandboxSettings, 'isolation' | 'user' | 'writable'> {
+  const { isolation, user, writable } = settings ?? {};
+  return {
+    isolation: isolation === 'gvisor' ? isolation : undefined,
+    user: typeof user === 'string' && USER.test(user) ? user : undefined,
+    writable: Array.isArray(writable) ? writable.filter((folder: unknown) => typeof folder === 'string' && folder.length < 4096 && FOLDER.test(folder)) : undefined,
+  };
+}
+
 /** Nothing of it names a path or a process here; texts are cut to what a list can show. */
 function checked(file: string, text: string): Manifest {
   const value = parsed(text) as (Partial<Manifest> & { format?: unknown }) | undefined;
@@ -173,7 +185,7 @@ function checked(file: string, text: string): Manifest {
     createdAt: createdAt!,
     name: isText(name, 100) ? name.replace(/\p{Cc}/gu, ' ') : undefined,
     note: isText(note, 2000) ? note : undefined,
-    settings: { env, resources: { cpu: limit(cpu), memory: limit(memory), pids: limit(pids), disk: limit(disk) }, network: networkOf(settings?.network) },
+    settings: { env, resources: { cpu: limit(cpu), memory: limit(memory), pids: limit(pids), disk: limit(disk) }, network: networkOf(settings?.network), ...restrictions(settings) },
   };
 }
 

@@ -26,7 +26,7 @@ export async function takeSnapshot(
     origin: 'sandbox',
     // What a fork was made from is gone with it.
     parent: parent.temporary === undefined ? parent.id : parent.parent,
-    settings: { resources: spec.resources, env, network: spec.network },
+    settings: { ...spec, env },
     createdAt: Date.now(),
     buildMs: Date.now() - started,
   };

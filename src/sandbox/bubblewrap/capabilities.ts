@@ -6,6 +6,10 @@ export const bubblewrapCapabilities: Capabilities = {
   filesystemSnapshot: true,
   memorySnapshot: false,
   network: ['none', 'full', 'allow'],
+  isolation: ['default'],
+  // An ordinary user's namespace has only one user.
+  user: process.getuid?.() === 0,
+  readOnly: true,
   image: true,
   rootFolder: true,
   dockerfile: false,

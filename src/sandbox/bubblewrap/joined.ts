@@ -13,7 +13,7 @@ import type { Ability } from './ability.js';
 import { closeDescriptor, type Fifos } from './fifos.js';
 import { HOST_ENVIRONMENT } from './host.js';
 import type { Interruption } from './interruption.js';
-import { BUILD_CAPABILITIES } from './launch.js';
+import { BUILD_CAPABILITIES, become } from './launch.js';
 import { OutputPipe, type CommandOutput } from './outputPipe.js';
 import { killDescendants } from './processes.js';
 import { closeAbove, quote } from './shell.js';
@@ -32,6 +32,8 @@ export interface Target {
   readonly gate: number;
   /** Whether the sandbox runs without a user namespace of its own, with the powers of a build. */
   readonly build: boolean;
+  /** Whose the sandbox is, if not root's. */
+  readonly user: { readonly uid: string; readonly gid: string } | undefined;
   readonly procs: readonly string[];
   /** Lines of bash that limit processes where no control group does. */
   readonly limitLines: readonly string[];
@@ -43,12 +45,12 @@ export function outer({ ability, launcher }: Pick<Target, 'ability' | 'launcher'
 }
 
 /** Words that join the sandbox, give up what it must not have there, and become a program of ours. */
-export function inner({ ability, gate, build }: Target, program: readonly string[]): string[] {
+export function inner({ ability, gate, build, user }: Target, program: readonly string[]): string[] {
   const several = build && ability.privileged;
   const powers = ['-all', ...(several ? BUILD_CAPABILITIES.map((name) => `+${name}`) : [])].join(',');
   return [
     ...[ability.host.nsenter, '--preserve-credentials', '--target', String(gate), '--mount', '--pid', '--ipc', '--uts', '--net', ...(several ? [] : ['--user']), '--'],
-    ...[...tool('setpriv'), '--no-new-privs', `--bounding-set=${powers}`, '--inh-caps=-all', '--', ...program],
+    ...[...tool('setpriv'), ...(user ? become(user.uid, user.gid) : []), '--no-new-privs', `--bounding-set=${powers}`, '--inh-caps=-all', '--', ...program],
   ];
 }
 

@@ -34,6 +34,10 @@ export interface Launch {
   readonly lifetimeSeconds: number;
   /** Files to join the control groups by. */
   readonly procs: readonly string[];
+  /** Of the sandbox, as the specification has it; root if undefined. */
+  readonly user: string | undefined;
+  /** Folders that can be written to, none within another; all if undefined. */
+  readonly writable: readonly string[] | undefined;
   /** The resolver's settings for a sandbox with a network. */
   readonly resolvConf: string | undefined;
 }
@@ -62,7 +66,7 @@ export function overlaySteps(ability: Ability, source: Source, fs: string, targe
 
 /** The steps that become a sandbox. `id` stands in the command lines, by which anyone can find it. */
 export function launchSteps(stateDir: string, ability: Ability, launch: Launch, id: string): Step[] {
-  const { limits, work, build, source } = launch;
+  const { limits, work, build, source, user, writable } = launch;
   const mnt = mountFolder(stateDir);
   const inodes = Math.ceil(limits.disk / 4096) + 1024;
   return [
@@ -72,21 +76,28 @@ export function launchSteps(stateDir: string, ability: Ability, launch: Launch, 
     separate(ability.privileged),
     work === undefined ? ['tmpfs', 'fs', `size=${Math.floor(limits.disk)},nr_inodes=${inodes},mode=755`] : ['bind', work, 'fs'],
     ...uppers(ability, source).flatMap((each): Step[] => [['mkdir', `fs/${each.upper}`, 0o755], ['mkdir', `fs/${each.work}`, 0o755]]),
-    // Root alone needs no more than its own; in a build there are several users.
-    ['mkdir', 'fs/shm', build ? 0o1777 : 0o755],
+    // Root alone needs no more than its own.
+    ['mkdir', 'fs/shm', build || user !== undefined ? 0o1777 : 0o755],
     ...overlaySteps(ability, source, 'fs', 'root'),
+    ...(writable ?? []).map((path): Step => ['folder', 'root', path]),
+    ...(user === undefined ? [] : ([['user', 'root', user], ['unshare-users']] as const)),
     ['alarm', launch.lifetimeSeconds],
-    ['exec', ability.host.bwrap, ...bwrapArguments(mnt, ability, launch), '--', ...tool('sh'), '-s', id],
+    ['exec', ability.host.bwrap, ...bwrapArguments(mnt, ability, launch), '--', ...(user === undefined ? [] : [...tool('setpriv'), ...become('UID', 'GID'), '--bounding-set=-all', '--inh-caps=-all', '--no-new-privs', '--']), ...tool('sh'), '-s', id],
   ];
 }
 
-function bwrapArguments(mnt: string, ability: Ability, { network, build, source, resolvConf }: Launch): string[] {
+/** Arguments of `setpriv` that make a process another user's, with no group but its own. */
+export const become = (uid: string, gid: string): string[] => [`--reuid=${uid}`, `--regid=${gid}`, '--clear-groups'];
+
+function bwrapArguments(mnt: string, ability: Ability, { network, build, source, resolvConf, user, writable }: Launch): string[] {
   // A package manager hands files to several users, so on behalf of root it runs without a user namespace, which would map only one.
   const several = build && ability.privileged;
   return [
-    ...(several ? [] : ['--unshare-user', '--uid', '0', '--gid', '0', ...(ability.host.disableUserns ? ['--disable-userns'] : [])]),
+    // Another user than root has a user namespace already.
+    ...(several || user !== undefined ? [] : ['--unshare-user', '--uid', '0', '--gid', '0', ...(ability.host.disableUserns ? ['--disable-userns'] : [])]),
     ...['--unshare-pid', '--unshare-ipc', '--unshare-uts', '--unshare-cgroup-try', ...(network !== 'full' ? ['--unshare-net'] : [])],
     ...['--die-with-parent', '--new-session', '--as-pid-1', '--hostname', 'sandbox', '--json-status-fd', String(STATUS_FD), '--cap-drop', 'ALL'],
+    ...(user === undefined ? [] : ['SETUID', 'SETGID', 'SETPCAP'].flatMap((name) => ['--cap-add', `CAP_${name}`])),
     ...(several ? BUILD_CAPABILITIES.flatMap((name) => ['--cap-add', `CAP_${name.toUpperCase()}`]) : []),
     ...['--bind', join(mnt, 'root'), '/'],
     ...(overlaysTrees(ability) ? [] : source.root.trees.flatMap((tree) => ['--ro-bind', tree, tree])),
@@ -95,6 +106,7 @@ function bwrapArguments(mnt: string, ability: Ability, { network, build, source,
     // What is in /dev counts as written by the sandbox too, so nothing but /dev/shm can be.
     ...['--dev', '/dev', '--bind', join(mnt, 'fs/shm'), '/dev/shm', '--remount-ro', '/dev'],
     ...(network === 'full' && resolvConf !== undefined ? ['--ro-bind', resolvConf, '/etc/resolv.conf'] : []),
+    ...(writable === undefined ? [] : [...writable.flatMap((path) => ['--bind', join(mnt, 'root', path), path]), ...uppers(ability, source).flatMap(({ tree }) => ['--remount-ro', tree])]),
     ...['--chdir', '/'],
   ];
 }

@@ -1,5 +1,7 @@
 /** Starts a sandbox's processes and waits until its first one answers. */
+import { readFile } from 'node:fs/promises';
 import { setTimeout as pause } from 'node:timers/promises';
+import { SandboxLost } from '../errors.js';
 import type { Ability } from './ability.js';
 import type { Group } from './cgroups.js';
 import { startFailure } from './failures.js';
@@ -67,7 +69,7 @@ export async function start(parts: StartParts, signal: AbortSignal): Promise<Sta
   try {
     const [oomKills] = await Promise.race([Promise.all([group.oomKills(), gate.run(surroundings)]), failed]);
     slot.stderr.cut();
-    const target: Target = { ability, launcher: gate.launcher!, gate: gate.pid!, build: launch.build, procs: group.procs, limitLines: limitLines(ability, launch.limits) };
+    const target: Target = { ability, launcher: gate.launcher!, gate: gate.pid!, build: launch.build, user: launch.user === undefined ? undefined : await userOf(gate.pid!), procs: group.procs, limitLines: limitLines(ability, launch.limits) };
     return { gate, stdout: slot.stdout, stderr: slot.stderr, target, surroundings, oomKills, ended: gate.closed };
   } catch (error) {
     discard(slot);
@@ -88,9 +90,21 @@ async function abandon(gate: Gate, id: string): Promise<void> {
   if (gate.launcher !== undefined) await Promise.race([gate.closed, pause(PATIENCE_MS, undefined, { ref: false })]);
 }
 
+/** Numbers of a process's user and group. */
+async function userOf(pid: number): Promise<{ readonly uid: string; readonly gid: string }> {
+  const status = await readFile(`/proc/${pid}/status`, 'latin1').catch(() => '');
+  const [uid, gid] = ['Uid', 'Gid'].map((name) => new RegExp(`^${name}:\\s+(\\d+)`, 'm').exec(status)?.[1]);
+  if (uid === undefined || gid === undefined) throw new SandboxLost('the sandbox has ended');
+  return { uid, gid };
+}
+
+/** Where the user's home is: what the sandbox's table of users says, else the root, as container engines have it. */
+const homeLines = (user: string): string =>
+  `HOME=/\nwhile IFS=: read -r n p u g c h s; do case ${quote(user.split(':')[0]!)} in "$n" | "$u") HOME=$h; break ;; esac; done 2>/dev/null </etc/passwd\n`;
+
 /** Environment and folder, as lines of shell. A folder that is missing is made, as container engines do. */
 function surroundingsOf({ env, workdir, launch }: StartParts): string {
-  const lines = exports({ ...ENVIRONMENT, ...launch.source.root.env, ...env });
+  const lines = `${exports(ENVIRONMENT)}${launch.user === undefined ? '' : homeLines(launch.user)}${exports({ ...launch.source.root.env, ...env })}`;
   const folder = workdir ?? launch.source.root.workdir;
   if (folder === undefined || folder === '/') return lines;
   return `${lines}[ -d ${quote(folder)} ] || ${tool('mkdir').join(' ')} -p -- ${quote(folder)}\ncd -- ${quote(folder)}\n`;

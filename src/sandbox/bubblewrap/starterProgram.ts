@@ -30,7 +30,13 @@ export type Step =
   /** Mounts of its own; the second kind within a user namespace that maps this user to root. */
   | readonly ['unshare']
   | readonly ['unshare-user', uid: number, gid: number]
+  /** Within a user namespace that has the machine's numbers of users, and that allows no other below it. */
+  | readonly ['unshare-users']
+  /** Finds the numbers of a user, `NAME` or `NAME:GROUP`, in the files of a root; words `UID` and `GID` of `exec` become them. */
+  | readonly ['user', root: string, user: string]
   | readonly ['mkdir', path: string, mode: number]
+  /** Makes a folder below a root where it is missing, and refuses one that is reached by a link: outside it would lead elsewhere. */
+  | readonly ['folder', root: string, path: string]
   | readonly ['tmpfs', target: string, options: string]
   | readonly ['bind', source: string, target: string]
   | readonly ['overlay', target: string, options: string]
@@ -57,6 +63,15 @@ sub check { my ($done, $what) = @_; $done or do { print STDERR "$what: $!\n"; ex
 sub put { my ($file, $text) = @_; my $to; check(open($to, '>', $file) && defined(syswrite($to, $text)) && close($to), $file) }
 sub mounted { my ($what, $source, $target, $type, $flags, $data) = @_; check(syscall($mount, "$source", "$target", "$type", $flags, "$data") == 0, $what) }
 sub separate { my ($flags) = @_; check(syscall($unshare, $flags) == 0, 'unshare') }
+my ($uid, $gid) = (0, 0);
+# A line of a table of users or groups. A link is not followed: here it would lead out of the root.
+sub named {
+  my ($file, $name, $number) = @_;
+  return if -l $file || !open(my $table, '<', $file);
+  local $/ = "\n";
+  while (<$table>) { chomp; my @fields = split /:/; return @fields if $fields[0] eq $name || $fields[$number] eq $name }
+  return;
+}
 sub private { mounted('private mounts', 'none', '/', '', 0x44000, '') }
 
 my %steps = (
@@ -72,12 +87,48 @@ my %steps = (
     put('/proc/self/gid_map', "0 $gid 1");
     private();
   },
+  'unshare-users' => sub {
+    my $self = $$;
+    pipe(my $go, my $ready);
+    my $mapper = fork;
+    check(defined $mapper, 'fork');
+    if (!$mapper) {
+      close $ready;
+      exit 125 unless sysread $go, my $word, 1;
+      put("/proc/$self/$_", '0 0 4294967295') for qw(uid_map gid_map);
+      exit 0;
+    }
+    separate(0x10020000);
+    syswrite $ready, '.';
+    check(waitpid($mapper, 0) == $mapper && $? == 0, 'users of the namespace');
+    private();
+    put('/proc/sys/user/max_user_namespaces', '0');
+  },
+  user => sub {
+    my ($root, $user) = splice @{$_[0]}, 0, 2;
+    my ($name, $group) = split /:/, $user;
+    my @found = named("$root/etc/passwd", $name, 2);
+    $uid = @found ? $found[2] : $name;
+    $gid = @found ? $found[3] : 0;
+    if (defined $group) { @found = named("$root/etc/group", $group, 2); $gid = @found ? $found[2] : $group }
+    $! = 2;
+    check(!grep({ !/^\d+$/ } $uid, $gid), "no user $user");
+  },
+  folder => sub {
+    my ($root, $path) = splice @{$_[0]}, 0, 2;
+    for my $part (grep { $_ ne '' } split m{/}, $path) {
+      $root .= "/$part";
+      $! = 20;
+      check(!-l $root && (!-e $root || -d $root), "the folder $path to write to is reached by a link or is none");
+      check(-d $root || mkdir($root, 0755), $path);
+    }
+  },
   mkdir => sub { my ($path, $bits) = splice @{$_[0]}, 0, 2; check(mkdir($path, $bits), $path) },
   tmpfs => sub { my ($to, $options) = splice @{$_[0]}, 0, 2; mounted('tmpfs', 'tmpfs', $to, 'tmpfs', 6, $options) },
   bind => sub { my ($from, $to) = splice @{$_[0]}, 0, 2; mounted('bind', $from, $to, '', 4096, '') },
   overlay => sub { my ($to, $options) = splice @{$_[0]}, 0, 2; mounted('overlay', 'overlay', $to, 'overlay', 6, $options) },
   alarm => sub { alarm shift @{$_[0]} },
-  exec => sub { my @words = @{$_[0]}; umask 022; exec { $words[0] } @words; check(0, $words[0]) },
+  exec => sub { my @words = map { s/^(--re[ug]id=)([UG])ID$/$1 . ($2 eq 'U' ? $uid : $gid)/er } @{$_[0]}; umask 022; exec { $words[0] } @words; check(0, $words[0]) },
 );
 
 sub work {

@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto';
 import { mkdir, readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
-import { ProviderUnavailable } from '../errors.js';
+import { ProviderUnavailable, Unsupported } from '../errors.js';
 import { listOf, Outlet, proxyVariables } from '../network/outlet.js';
 import { currentOwner, isOwnerAlive } from '../owner.js';
 import type { ProviderContext, SandboxInfo, SandboxSpec } from '../provider.js';
@@ -15,6 +15,7 @@ import type { Launch } from './launch.js';
 import { isId, type Ledger } from './ledger.js';
 import { limitsOf } from './limits.js';
 import { startRelay } from './outlet.js';
+import { writableFolders } from '../writable.js';
 import { withWord } from './processes.js';
 import { Roots } from './roots.js';
 import { BubblewrapSandbox } from './sandbox.js';
@@ -77,6 +78,9 @@ export class Workshop {
     const { ability, slots, starter, fifos, snapshots } = this;
     const limits = limitsOf(spec.resources, build);
     const list = listOf(spec.network);
+    const user = build ? undefined : spec.user;
+    if (user !== undefined && !ability.privileged) throw new Unsupported('only root can run a bubblewrap sandbox as another user; leave `user` out, or use docker or podman');
+    if (spec.isolation === 'gvisor') throw new Unsupported('bubblewrap has no gVisor; the docker provider has');
     const id = `bw-${randomBytes(8).toString('hex')}`;
     const entry = { id, labels: spec.labels, createdAt: Date.now() };
     const work = (build ? ability.folderDisk : !ability.memoryDisk) ? join(this.context.stateDir, 'work', id) : undefined;
@@ -102,7 +106,7 @@ export class Workshop {
         this.ledger.add(entry),
         work === undefined ? undefined : mkdir(work, { recursive: true }),
       );
-      const launch: Launch = { source, limits, network: spec.network, work, build, lifetimeSeconds: Math.ceil(spec.lifetimeMs / 1000) + GRACE_SECONDS, procs: group.procs, resolvConf: spec.network === 'full' ? await resolvConf() : undefined };
+      const launch: Launch = { source, limits, network: spec.network, work, build, lifetimeSeconds: Math.ceil(spec.lifetimeMs / 1000) + GRACE_SECONDS, procs: group.procs, user, writable: build ? undefined : writableFolders(spec, source.root.workdir), resolvConf: spec.network === 'full' ? await resolvConf() : undefined };
       const started = await start({ stateDir: this.context.stateDir, ability, starter, slot, group, id, launch, env: { ...proxyVariables(spec.network), ...spec.env }, workdir: spec.workdir }, signal);
       const info: SandboxInfo = { ...entry, provider: 'bubblewrap', state: 'running' };
       const outlet = list && new Outlet({ list, onRequest: spec.onNetwork, start: () => startRelay(started.target) });

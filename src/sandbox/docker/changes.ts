@@ -2,7 +2,7 @@
 import type Docker from 'dockerode';
 import { LimitExceeded } from '../errors.js';
 import { MOST_CHANGES, type FileChange } from '../provider.js';
-import { isFolder } from './files.js';
+import { EngineArchives } from './archiveAccess.js';
 
 const KINDS = ['modified', 'added', 'removed'] as const;
 /** Asked at once about what may be a folder. */
@@ -20,8 +20,9 @@ export async function changesOf(container: Docker.Container, loose: boolean, sig
   const parents = new Set(all.map(({ path }) => path.slice(0, path.lastIndexOf('/'))));
   const unclear = all.filter(({ path, kind }) => kind === 'modified' && !parents.has(path));
   const folders = new Set<string>();
+  const archives = new EngineArchives(container, loose);
   const ask = async (): Promise<void> => {
-    for (let next = unclear.pop(); next !== undefined; next = unclear.pop()) if (await isFolder(container, next.path, loose, signal)) folders.add(next.path);
+    for (let next = unclear.pop(); next !== undefined; next = unclear.pop()) if ((await archives.lookAt(next.path, signal))?.type === 'directory') folders.add(next.path);
   };
   await Promise.all(Array.from({ length: AT_ONCE }, ask));
   return all.filter(({ path, kind }) => kind !== 'modified' || !(parents.has(path) || folders.has(path))).sort((a, b) => (a.path < b.path ? -1 : 1));

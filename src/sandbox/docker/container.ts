@@ -6,8 +6,11 @@ import { within } from '../deadline.js';
 import type { Engine } from './engine.js';
 import { reasonOf, statusOf } from './failures.js';
 import { Gate } from './gate.js';
+import { gpuOptions } from './gpu.js';
+import { OWN_PIDS as GVISOR_PIDS, RUNTIME, type Runtimes } from './gvisor.js';
 import { containerLabels, containerName } from './labels.js';
 import { GATE } from './shell.js';
+import { writableFolders } from '../writable.js';
 
 /** `setup` has what a package manager needs, as root; `episode` has nothing, as the image's user. */
 export type Purpose = 'setup' | 'episode';
@@ -28,6 +31,7 @@ export interface HostTraits {
   readonly cpus: number;
   /** Whether the storage driver limits what a container may write. */
   readonly diskQuota: boolean;
+  readonly runtimes: Runtimes;
 }
 
 export const newId = (): string => randomBytes(8).toString('hex');
@@ -35,11 +39,15 @@ export const newId = (): string => randomBytes(8).toString('hex');
 export interface ImageTraits {
   /** Whether the image's own user is root. */
   readonly root: boolean;
+  readonly workdir: string;
 }
 
 export function containerOptions(id: string, image: string, traits: ImageTraits, spec: SandboxSpec, purpose: Purpose, host: HostTraits): Docker.ContainerCreateOptions {
   const setup = purpose === 'setup';
   const offline = spec.network !== 'full';
+  const gvisor = spec.isolation === 'gvisor';
+  // As volumes, which the engine fills with what the image has there, and removes with the container.
+  const folders = writableFolders(spec, traits.workdir);
   return {
     name: containerName(id),
     Image: image,
@@ -47,7 +55,8 @@ export function containerOptions(id: string, image: string, traits: ImageTraits,
     // As Docker's command line writes "none": the image's own does not count.
     Entrypoint: [''],
     Cmd: ['/bin/sh', '-c', GATE, 'sh', String(Math.ceil(spec.lifetimeMs / 1000))],
-    ...(setup ? { User: '0' } : {}),
+    ...(setup ? { User: '0' } : spec.user === undefined ? {} : { User: spec.user }),
+    ...(folders ? { Volumes: Object.fromEntries(folders.map((folder) => [folder, {}])) } : {}),
     ...(spec.workdir === undefined ? {} : { WorkingDir: spec.workdir }),
     Labels: containerLabels(id, spec.labels),
     OpenStdin: true,
@@ -60,7 +69,7 @@ export function containerOptions(id: string, image: string, traits: ImageTraits,
     Healthcheck: { Test: ['NONE'] },
     // With networking off altogether the engine does not start a copy of itself inside each container to set none up, which is most of what a start
     // costs. Then it also makes no /etc/hosts; the gate does, where it is root.
-    ...(offline && (setup || traits.root) ? { NetworkDisabled: true } : {}),
+    ...(offline && (setup || (traits.root && spec.user === undefined && !folders && !gvisor)) ? { NetworkDisabled: true } : {}),
     HostConfig: {
       AutoRemove: true,
       NetworkMode: offline ? 'none' : 'bridge',
@@ -69,21 +78,23 @@ export function containerOptions(id: string, image: string, traits: ImageTraits,
       SecurityOpt: ['no-new-privileges'],
       LogConfig: { Type: 'none', Config: {} },
       Init: false,
-      ...limits(spec.resources, purpose, host),
+      ...(gvisor ? { Runtime: RUNTIME } : {}),
+      ...(folders ? { ReadonlyRootfs: true } : {}),
+      ...limits(spec.resources, purpose, host, OWN_PIDS + (gvisor ? GVISOR_PIDS : 0)),
     },
   };
 }
 
-function limits({ cpu, memory, pids, disk, gpu }: Resources, purpose: Purpose, host: HostTraits): Docker.HostConfig {
+function limits({ cpu, memory, pids, disk, gpu }: Resources, purpose: Purpose, host: HostTraits, ownPids: number): Docker.HostConfig {
   return {
-    PidsLimit: (pids ?? DEFAULT_PIDS) + OWN_PIDS,
+    PidsLimit: (pids ?? DEFAULT_PIDS) + ownPids,
     // More cores than there are is no limit, and the engine refuses the number.
     ...(cpu !== undefined && cpu < host.cpus ? { NanoCpus: Math.max(1e7, Math.round(cpu * 1e9)) } : {}),
     ...(memory === undefined ? {} : { Memory: memory, MemorySwap: memory }),
     // It counts as memory; the engine's own 64 MB are too few for programs that share arrays between processes.
     ShmSize: Math.min(memory ?? DEFAULT_SHM_BYTES, DEFAULT_SHM_BYTES),
     ...(disk === undefined ? {} : host.diskQuota ? { StorageOpt: { size: String(disk) } } : purpose === 'episode' ? { Ulimits: [{ Name: 'fsize', Soft: disk, Hard: disk }] } : {}),
-    ...(gpu === undefined ? {} : { DeviceRequests: [{ Driver: '', Count: gpu.count === 'all' ? -1 : gpu.count, Capabilities: [['gpu']] }] }),
+    ...(gpu === undefined ? {} : gpuOptions(gpu)),
   };
 }
 

@@ -1,8 +1,7 @@
 /**
- * Files of a container through the engine's archive API: it needs no program of the sandbox, and resolves links within the container's root.
- * Only removing and finding what a pattern matches run a command inside.
+ * Files of a container through archives, for the most part the engine's: they need no program of the sandbox, and links are resolved within the container's
+ * root. Removing, moving, listing and finding what a pattern matches run a command inside.
  */
-import type Docker from 'dockerode';
 import { posix } from 'node:path';
 import { PassThrough, Readable } from 'node:stream';
 import { buffer, text } from 'node:stream/consumers';
@@ -11,9 +10,10 @@ import { bound, within } from '../deadline.js';
 import { FileExists, LimitExceeded, NoSuchFile, SandboxError, Unsupported } from '../errors.js';
 import { parseGlob } from '../glob.js';
 import type { ExecOptions, ExecProcess, FileEntry, FileInfo, OperationOptions, ReadOptions, SandboxFiles } from '../provider.js';
+import type { Archives, PathStat } from './archiveAccess.js';
 import { contentOf, copyEntries, tarOfFile, tarOfFolder } from './archives.js';
 import type { Engine } from './engine.js';
-import { reasonOf, statusOf, translate } from './failures.js';
+import { translate } from './failures.js';
 import { newNonce } from './gate.js';
 import { IN_THE_WAY, LIST, LIST_FOLDER, MISSING, MOVE, PART } from './shell.js';
 
@@ -24,21 +24,10 @@ const MAX_LINKS = 40;
 /** Up to so many matches of a pattern are fetched one by one; more of them as the whole folder, of which the rest is left out. */
 const FEW = 8;
 
-/** Bits of a mode as the engine, written in Go, counts them. */
-const GO_MODE = { directory: 2 ** 31, symlink: 2 ** 27, irregular: 2 ** 26 + 2 ** 25 + 2 ** 24 + 2 ** 21 + 2 ** 19 };
-
-interface PathStat {
-  readonly mode: number;
-  readonly size: number;
-  /** As RFC 3339 has it. */
-  readonly mtime: string;
-  readonly linkTarget: string;
-}
-
 export class DockerFiles implements SandboxFiles {
   constructor(
     private readonly engine: Engine,
-    private readonly container: Docker.Container,
+    private readonly archives: Archives,
     private readonly exec: (argv: readonly string[], options?: ExecOptions) => ExecProcess,
   ) {}
 
@@ -48,16 +37,13 @@ export class DockerFiles implements SandboxFiles {
     const archive = await this.call(doing, options, ANSWER_TIMEOUT_MS, async (signal) => {
       let at = posix.normalize(path);
       for (let links = 0; links <= MAX_LINKS; links++) {
-        const found = await this.archive(at, signal);
+        const found = await this.archives.get(at, signal);
         if (found === undefined) break;
         const { stat, tar } = found;
-        if (!has(stat, GO_MODE.symlink)) {
-          if (!has(stat, GO_MODE.directory) && !has(stat, GO_MODE.irregular)) return tar;
-          tar.destroy();
-          throw new SandboxError(`${path} is not a file`);
-        }
+        if (stat.type === 'file') return tar;
         tar.destroy();
-        at = posix.resolve(posix.dirname(at), stat.linkTarget);
+        if (stat.type !== 'symlink') throw new SandboxError(`${path} is not a file`);
+        at = posix.resolve(posix.dirname(at), stat.target);
       }
       throw new NoSuchFile(path);
     });
@@ -69,7 +55,7 @@ export class DockerFiles implements SandboxFiles {
     await this.call(`Writing ${path}`, options, TRANSFER_TIMEOUT_MS, async (signal) => {
       const { tar, close } = await tarOfFile(name, data, options?.mode ?? 0o644, options?.size, signal);
       try {
-        await this.unpack(tar, '/', signal);
+        await this.archives.put(tar, '/', signal);
       } finally {
         await close();
       }
@@ -112,16 +98,16 @@ export class DockerFiles implements SandboxFiles {
       let at = posix.normalize(path).replace(/(.)\/$/, '$1');
       let last: PathStat | undefined;
       for (let links = 0; links <= MAX_LINKS; links++) {
-        const found = await this.lookAt(at, signal);
+        const found = await this.archives.lookAt(at, signal);
         if (found === undefined) break;
         last = found;
-        if (!has(found, GO_MODE.symlink)) break;
+        if (found.type !== 'symlink') break;
         link = true;
-        at = posix.resolve(posix.dirname(at), found.linkTarget);
+        at = posix.resolve(posix.dirname(at), found.target);
       }
       if (last === undefined) throw new NoSuchFile(path);
-      const type = has(last, GO_MODE.directory) ? 'directory' : has(last, GO_MODE.symlink) || has(last, GO_MODE.irregular) ? 'other' : 'file';
-      return { type, link, size: last.size, modified: Date.parse(last.mtime), mode: permissions(last) };
+      const { type, size, modified, mode } = last;
+      return { type: type === 'symlink' ? 'other' : type, link, size, modified, mode };
     });
   }
 
@@ -132,7 +118,7 @@ export class DockerFiles implements SandboxFiles {
     });
     if (there?.type === 'directory') return;
     if (there) throw new FileExists(path);
-    await this.call(`Making ${path}`, options, ANSWER_TIMEOUT_MS, (signal) => this.unpack(tarOfFolder(posix.normalize(path).slice(1)), '/', signal));
+    await this.call(`Making ${path}`, options, ANSWER_TIMEOUT_MS, (signal) => this.archives.put(tarOfFolder(posix.normalize(path).slice(1)), '/', signal));
   }
 
   async rename(from: string, to: string, options?: OperationOptions & { readonly overwrite?: boolean }): Promise<void> {
@@ -150,8 +136,8 @@ export class DockerFiles implements SandboxFiles {
     const folder = posix.normalize(directory);
     try {
       await this.call(`Uploading to ${directory}`, options, TRANSFER_TIMEOUT_MS, async (signal) => {
-        if ((await this.lookAt(folder, signal)) === undefined) await this.unpack(tarOfFolder(folder.slice(1)), '/', signal);
-        await this.unpack(tar, folder, signal);
+        if ((await this.archives.lookAt(folder, signal)) === undefined) await this.archives.put(tarOfFolder(folder.slice(1)), '/', signal);
+        await this.archives.put(tar, folder, signal);
       });
     } finally {
       tar.destroy();
@@ -194,31 +180,6 @@ export class DockerFiles implements SandboxFiles {
     return this.engine.call(doing, options, defaultMs, (_, signal) => work(signal));
   }
 
-  /** The archive of one path, a link not followed; undefined if it is not there. */
-  private async archive(path: string, signal: AbortSignal): Promise<{ stat: PathStat; tar: Readable } | undefined> {
-    try {
-      const tar = (await this.container.getArchive({ path: this.exactly(path), abortSignal: signal })) as Readable & { headers: Record<string, string> };
-      return { tar, stat: statOf(tar.headers) };
-    } catch (error) {
-      if (isMissing(error)) return undefined;
-      throw error;
-    }
-  }
-
-  private lookAt(path: string, signal: AbortSignal): Promise<PathStat | undefined> {
-    return lookAt(this.container, this.exactly(path), signal);
-  }
-
-  /** A path as the archives of this engine take it. */
-  private exactly(path: string): string {
-    return this.engine.kind.looseArchives ? literally(path) : path;
-  }
-
-  private async unpack(tar: Readable, path: string, signal: AbortSignal): Promise<void> {
-    // A folder is not replaced by a file, nor a file by a folder.
-    await this.container.putArchive(tar, { path, noOverwriteDirNonDir: '1', abortSignal: signal });
-  }
-
   private async run(argv: readonly string[]): Promise<Buffer> {
     const { stdout, stderr, exit } = this.exec(argv);
     const [{ code }, output, errors] = await Promise.all([exit, buffer(stdout), text(stderr)]);
@@ -255,9 +216,9 @@ export class DockerFiles implements SandboxFiles {
   }
 
   private async sendOne(path: string, parent: string, to: Pack, signal: AbortSignal, wanted: (path: string) => boolean): Promise<string[]> {
-    const found = await this.archive(path, signal);
+    const found = await this.archives.get(path, signal);
     if (found === undefined) return [];
-    if (this.engine.kind.looseArchives && has(found.stat, GO_MODE.symlink)) {
+    if (this.archives.followsLinks && found.stat.type === 'symlink') {
       found.tar.destroy();
       to.entry({ name: path.slice(1), type: 'symlink', linkname: (await this.run(['readlink', '-n', '--', path])).toString() });
       return [];
@@ -269,31 +230,6 @@ export class DockerFiles implements SandboxFiles {
   }
 }
 
-const statOf = (headers: Readonly<Record<string, string>>): PathStat => JSON.parse(Buffer.from(headers['x-docker-container-path-stat'] ?? '', 'base64').toString()) as PathStat;
-
-/** What is at a path, a link at its end not followed; undefined if nothing is. */
-async function lookAt(container: Docker.Container, path: string, signal: AbortSignal): Promise<PathStat | undefined> {
-  try {
-    const answer = (await container.infoArchive({ path, abortSignal: signal })) as Readable & { headers: Record<string, string> };
-    answer.resume();
-    return statOf(answer.headers);
-  } catch (error) {
-    if (isMissing(error)) return undefined;
-    throw error;
-  }
-}
-
-/** A pattern that matches this path. Podman finds nothing by one with a star in it, so that one is written as a range of three characters round it. */
-const literally = (path: string): string => path.replace(/[*?[\\]/g, (character) => (character === '*' ? '[)-+]' : character === '\\' ? '[\\\\]' : `[${character}]`));
-
-export async function isFolder(container: Docker.Container, path: string, loose: boolean, signal: AbortSignal): Promise<boolean> {
-  const found = await lookAt(container, loose ? literally(path) : path, signal);
-  return found !== undefined && has(found, GO_MODE.directory);
-}
-
-/** Permission bits as stat(2) has them: Go keeps the special ones elsewhere. */
-const permissions = (stat: PathStat): number => (stat.mode & 0o777) | (has(stat, 2 ** 23) ? 0o4000 : 0) | (has(stat, 2 ** 22) ? 0o2000 : 0) | (has(stat, 2 ** 20) ? 0o1000 : 0);
-
 interface Matches {
   readonly folder: string;
   readonly paths: readonly string[];
@@ -301,10 +237,6 @@ interface Matches {
 
 /** A byte string as text; the engine's API knows no other names. */
 const characters = (bytes: string): string => Buffer.from(bytes, 'latin1').toString();
-
-const has = ({ mode }: PathStat, bits: number): boolean => (BigInt(mode) & BigInt(bits)) !== 0n;
-
-const isMissing = (error: unknown): boolean => (statusOf(error) === 404 && !/no such container/i.test(reasonOf(error))) || /not a directory|no such file or directory/i.test(reasonOf(error));
 
 /** Whether one of the folders above a path is in a set. */
 function isBelow(path: string, folders: ReadonlySet<string>): boolean {

@@ -10,6 +10,7 @@ import type { Endpoint } from './endpoint.js';
 import type { Connected, Engine } from './engine.js';
 import type { EngineKind } from './kind.js';
 import { reasonOf, unreachable } from './failures.js';
+import { lackOfGvisor, type Runtimes } from './gvisor.js';
 
 const CHECK_TIMEOUT_MS = 5000;
 /** Docker 19.03, the first with GPUs. */
@@ -28,7 +29,7 @@ interface Info {
   OSType?: string;
   OperatingSystem?: string;
   SecurityOptions?: string[] | null;
-  Runtimes?: Record<string, unknown>;
+  Runtimes?: Runtimes;
 }
 
 export async function checkEngine(engine: Engine, options?: OperationOptions): Promise<Health> {
@@ -81,10 +82,12 @@ export function describe(endpoint: Endpoint, version: Docker.DockerVersion, info
   const cgroups = info.CgroupDriver !== 'none';
   const limit = (available: boolean | undefined): LimitMechanism => (available && cgroups ? 'cgroup' : 'none');
   const quota = hasDiskQuota(info);
+  const noGvisor = lackOfGvisor(info.Runtimes ?? {});
   return {
     ok: true,
     summary,
     limits: { cpu: limit(info.CpuCfsQuota), memory: limit(info.MemoryLimit), pids: limit(info.PidsLimit), disk: quota ? 'filesystem' : 'rlimit' },
+    ...(noGvisor === undefined ? {} : { lacks: { gvisor: noGvisor } }),
     details: {
       endpoint: `${endpoint.url}, chosen by ${endpoint.why}`,
       engine: `${product} ${version.Version}, API ${version.ApiVersion}, ${info.OperatingSystem ?? version.Os}${rootless ? ', rootless' : ''}`,
@@ -93,6 +96,7 @@ export function describe(endpoint: Endpoint, version: Docker.DockerVersion, info
       disk: quota ? 'limited by the storage driver' : 'the storage driver has no quota: `disk` limits the size of each file, not their sum',
       seccomp: options.some((option) => /name=seccomp/.test(option)) ? 'on' : 'off',
       gpu: 'nvidia' in (info.Runtimes ?? {}) ? 'NVIDIA runtime registered' : 'no NVIDIA runtime registered',
+      ...(podman ? {} : { gvisor: noGvisor ?? 'runtime registered, for `isolation: gvisor`' }),
     },
   };
 }

@@ -2,11 +2,13 @@
 import type { Readable } from 'node:stream';
 import { bound } from '../deadline.js';
 import { BuildFailed, SandboxError, Unsupported } from '../errors.js';
-import type { BaseImage, BuildOptions, Capabilities, Health, OperationOptions, Provider, ProviderContext, ProviderSnapshot, Sandbox, SandboxInfo, SandboxSpec, SnapshotKind, SnapshotSizes } from '../provider.js';
+import { gpuInventory } from '../gpuInventory.js';
+import type { BaseImage, BuildOptions, Capabilities, GpuDevice, Health, OperationOptions, Provider, ProviderContext, ProviderSnapshot, Sandbox, SandboxInfo, SandboxSpec, SnapshotKind, SnapshotSizes } from '../provider.js';
 import { containerOptions, newId, removeContainer, startContainer, type HostTraits, type ImageTraits, type Purpose } from './container.js';
 import { Engine } from './engine.js';
 import { reasonOf, statusOf } from './failures.js';
 import { verifyGpu } from './gpu.js';
+import { requireGvisor, type Runtimes } from './gvisor.js';
 import { checkEngine, hasDiskQuota } from './health.js';
 import { resolveImage } from './images.js';
 import { listOf, proxyVariables } from '../network/outlet.js';
@@ -24,6 +26,7 @@ export class DockerProvider implements Provider {
   readonly title: string;
   readonly capabilities: Capabilities;
   private readonly hosts = new Map<string, Promise<HostTraits>>();
+  private readonly devices = new Map<string, Promise<readonly GpuDevice[]>>();
   /** By image id, which always means the same content. */
   private readonly images = new Map<string, Promise<ImageTraits>>();
 
@@ -38,13 +41,20 @@ export class DockerProvider implements Provider {
     return checkEngine(this.engine, options);
   }
 
+  /** Asked of this machine once; an engine elsewhere chooses by itself. */
+  async gpus(options?: OperationOptions): Promise<readonly GpuDevice[] | undefined> {
+    const { endpoint } = await this.engine.connect();
+    if (endpoint.transport.kind !== 'socket') return undefined;
+    return once(this.devices, '', options, () => gpuInventory({ env: this.engine.around.env }));
+  }
+
   resolve(base: BaseImage, options?: BuildOptions): Promise<string> {
     return resolveImage(this.engine, base, options);
   }
 
   async create(base: BaseImage, spec: SandboxSpec, options?: BuildOptions): Promise<Sandbox> {
     const image = await resolveImage(this.engine, base, options);
-    return this.start(image, spec, 'setup', options);
+    return this.start(image, { ...spec, isolation: undefined, user: undefined, writable: undefined }, 'setup', options);
   }
 
   restore(snapshot: ProviderSnapshot, spec: SandboxSpec, options?: OperationOptions): Promise<Sandbox> {
@@ -112,6 +122,7 @@ export class DockerProvider implements Provider {
   private async startContainer(id: string, image: string, spec: SandboxSpec, purpose: Purpose, options: OperationOptions | undefined): ReturnType<typeof startContainer> {
     try {
       const [host, traits] = await Promise.all([this.hostTraits(options), this.imageTraits(image, options)]);
+      if (spec.isolation === 'gvisor') requireGvisor(host.runtimes, spec.network);
       return await startContainer(this.engine, containerOptions(id, image, traits, spec, purpose, host), options);
     } catch (error) {
       const cause = error instanceof SandboxError ? error.cause : undefined;
@@ -119,6 +130,7 @@ export class DockerProvider implements Provider {
       const reason = reasonOf(cause);
       if (/no such image/i.test(reason)) throw new BuildFailed(`the image ${image} is no longer on the ${this.engine.kind.noun}`, '', { cause });
       if (/"\/bin\/sh".*(no such file|not found|permission denied)/i.test(reason)) throw new BuildFailed(`the image ${image} has no /bin/sh, which a sandbox needs`, '', { cause });
+      if (spec.user !== undefined && /unable to find user|no matching entries in (passwd|group)/i.test(reason)) throw new BuildFailed(`the image has no user ${spec.user}: make it in setup`, '', { cause });
       if (/invalid mount|storage-opt/i.test(reason)) throw new Unsupported(`this ${this.engine.kind.noun} cannot limit the disk: ${reason}`, { cause });
       throw error;
     }
@@ -128,8 +140,8 @@ export class DockerProvider implements Provider {
   private imageTraits(image: string, options: OperationOptions | undefined): Promise<ImageTraits> {
     return once(this.images, image, options, () =>
       this.engine.call('Looking at the image', undefined, QUERY_TIMEOUT_MS, async (docker) => {
-        const { User } = (await docker.getImage(image).inspect()).Config;
-        return { root: /^(root|0)?(:|$)/.test(User ?? '') };
+        const { User, WorkingDir } = (await docker.getImage(image).inspect()).Config;
+        return { root: /^(root|0)?(:|$)/.test(User ?? ''), workdir: WorkingDir || '/' };
       }),
     );
   }
@@ -138,8 +150,8 @@ export class DockerProvider implements Provider {
   private hostTraits(options: OperationOptions | undefined): Promise<HostTraits> {
     return once(this.hosts, '', options, () =>
       this.engine.call(`Asking the ${this.engine.kind.noun}`, undefined, QUERY_TIMEOUT_MS, async (docker) => {
-        const info = (await docker.info()) as { NCPU?: number; Driver?: string };
-        return { cpus: info.NCPU ?? Infinity, diskQuota: hasDiskQuota(info) };
+        const info = (await docker.info()) as { NCPU?: number; Driver?: string; Runtimes?: Runtimes };
+        return { cpus: info.NCPU ?? Infinity, diskQuota: hasDiskQuota(info), runtimes: info.Runtimes ?? {} };
       }),
     );
   }

@@ -6,10 +6,13 @@ import { SandboxError, Unsupported } from '../errors.js';
 import { PROXY_PORT } from '../network/relayPrograms.js';
 import { listeningSockets, portsOf } from '../procNet.js';
 import type { ExecOptions, ExecProcess, FileChange, ListeningPort, OperationOptions, ProviderSnapshot, Sandbox, SandboxFiles, SandboxInfo, SandboxSpec, SandboxStats, SnapshotKind } from '../provider.js';
+import { EngineArchives } from './archiveAccess.js';
 import { changesOf } from './changes.js';
 import { removeContainer } from './container.js';
 import type { Engine } from './engine.js';
 import { DockerFiles } from './files.js';
+import { requireWritesSeen } from './gvisor.js';
+import { InsideArchives } from './insideArchives.js';
 import type { Gate } from './gate.js';
 import { containerName } from './labels.js';
 import { Processes } from './processes.js';
@@ -20,6 +23,7 @@ import { usageOf } from './stats.js';
 
 const SHORT_TIMEOUT_MS = 30_000;
 const CHANGES_TIMEOUT_MS = 120_000;
+const SNAPSHOT_TIMEOUT_MS = 900_000;
 
 export class DockerSandbox implements Sandbox {
   readonly files: SandboxFiles;
@@ -34,7 +38,9 @@ export class DockerSandbox implements Sandbox {
     private readonly spec: SandboxSpec,
   ) {
     this.processes = new Processes(engine, container, gate, spec);
-    this.files = new DockerFiles(engine, container, (argv, more) => this.exec(argv, more));
+    const exec = (argv: readonly string[], more?: ExecOptions): ExecProcess => this.exec(argv, more);
+    const inside = spec.user !== undefined || spec.writable !== undefined || spec.isolation === 'gvisor';
+    this.files = new DockerFiles(engine, inside ? new InsideArchives(exec) : new EngineArchives(container, engine.kind.looseArchives), exec);
   }
 
   get ended(): Promise<void> {
@@ -63,7 +69,10 @@ export class DockerSandbox implements Sandbox {
   }
 
   changes(options?: OperationOptions): Promise<FileChange[]> {
-    return this.engine.call('Looking for what has changed', options, CHANGES_TIMEOUT_MS, (_, signal) => changesOf(this.container, this.engine.kind.looseArchives, signal));
+    return this.engine.call('Looking for what has changed', options, CHANGES_TIMEOUT_MS, async (_, signal) => {
+      await this.requireWritesInRoot(signal);
+      return this.changesNow(signal);
+    });
   }
 
   ports(options?: OperationOptions): Promise<ListeningPort[]> {
@@ -83,7 +92,20 @@ export class DockerSandbox implements Sandbox {
 
   snapshot(kind: SnapshotKind, options?: OperationOptions): Promise<ProviderSnapshot> {
     if (kind === 'memory') return Promise.reject(new Unsupported(`${this.engine.kind.title} cannot snapshot memory; take a filesystem snapshot, or use a provider that can`));
-    return commit(this.engine, containerName(this.id), this.info.labels, options);
+    return this.engine.call('Taking the snapshot', options, SNAPSHOT_TIMEOUT_MS, async (_, signal) => {
+      await this.requireWritesInRoot(signal);
+      return commit(this.engine, containerName(this.id), this.info.labels, { ...options, signal });
+    });
+  }
+
+  private changesNow(signal: AbortSignal): Promise<FileChange[]> {
+    return changesOf(this.container, this.engine.kind.looseArchives, signal);
+  }
+
+  /** The engine knows of what was written to the container's own root only. */
+  private async requireWritesInRoot(signal: AbortSignal): Promise<void> {
+    if (this.spec.writable !== undefined) throw new Unsupported(`with a read-only root ${this.engine.kind.title} does not know what the sandbox has written; leave \`read_only\` out to take a snapshot, or use bubblewrap`);
+    if (this.spec.isolation === 'gvisor') await requireWritesSeen(this, () => this.changesNow(signal), signal);
   }
 
   async terminate(options?: OperationOptions): Promise<void> {

@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { capabilityProblems, type CapableProvider } from '../../../src/template/capabilities.js';
 import { parseTemplate } from '../../../src/template/parse.js';
 
-const ALL: CapableProvider = { id: 'all', capabilities: { gpu: true, network: ['none', 'full'], image: true, rootFolder: true, dockerfile: true, aptPackages: true } };
-const NOTHING: CapableProvider = { id: 'nothing', capabilities: { gpu: false, network: ['none'], image: false, rootFolder: false, dockerfile: false, aptPackages: false, maxSessionSeconds: 60 } };
+const ALL: CapableProvider = { id: 'all', capabilities: { gpu: true, network: ['none', 'full'], isolation: ['default', 'gvisor'], user: true, readOnly: true, image: true, rootFolder: true, dockerfile: true, aptPackages: true } };
+const NOTHING: CapableProvider = { id: 'nothing', capabilities: { gpu: false, network: ['none'], isolation: ['default'], user: false, readOnly: false, image: false, rootFolder: false, dockerfile: false, aptPackages: false, maxSessionSeconds: 60 } };
 const FOLDERS: CapableProvider = { id: 'folders', capabilities: { ...NOTHING.capabilities, rootFolder: true } };
 
 const TEXT = `name: a
@@ -12,6 +12,9 @@ packages: {apt: [git], python: [six]}
 resources:
   gpu: 1
 network: full
+isolation: gvisor
+user: agent
+read_only: true
 episode: {run: x, timeout: 5m}
 reward:
   - type: stdout
@@ -33,9 +36,12 @@ describe('capabilityProblems', () => {
       '5:8 the provider "nothing" has no GPUs: its sandboxes run on the CPU only',
       '6:10 the provider "nothing" has no network policy `full` for setup: it has `none`',
       '6:10 the provider "nothing" has no network policy `full` for episodes: it has `none`',
-      '7:28 a sandbox of the provider "nothing" lives 60 s at most, and an episode here may take 300 s',
-      '11:17 the provider "nothing" cannot build a Dockerfile: it starts from its own default root',
-      '12:22 the provider "nothing" has no GPUs: its sandboxes run on the CPU only',
+      '7:12 the provider "nothing" has no isolation `gvisor`: it has `default`',
+      '8:7 the provider "nothing" cannot run an episode as another user',
+      '9:12 the provider "nothing" has no read-only root',
+      '10:28 a sandbox of the provider "nothing" lives 60 s at most, and an episode here may take 300 s',
+      '14:17 the provider "nothing" cannot build a Dockerfile: it starts from its own default root',
+      '15:22 the provider "nothing" has no GPUs: its sandboxes run on the CPU only',
     ]);
   });
 

@@ -15,7 +15,7 @@ describe('completion and hover', () => {
 
   it('goes down into maps, lists and all branches of a union', () => {
     assert.deepEqual(names(['resources']), ['cpu', 'memory', 'gpu', 'pids', 'disk']);
-    assert.deepEqual(names(['resources', 'gpu']), ['count', 'model']);
+    assert.deepEqual(names(['resources', 'gpu']), ['count', 'model', 'ids', 'share']);
     assert.deepEqual(names(['setup', 0]), ['run', 'python', 'timeout']);
     assert.deepEqual(names(['setup', '3']), ['run', 'python', 'timeout']);
     assert.deepEqual(names(['network']), ['setup', 'episode', 'allow']);
