@@ -23,8 +23,8 @@ export function restrictions(bench: Bench): void {
         for (const line of status) assert.match(line, /^(Cap\w+:\s*0+|NoNewPrivs:\s*1)$/);
       }
       assert.equal((await text(terminal.stdout)).trim(), '1234');
-      for (const attempt of ['echo x >> /etc/passwd', 'rm -r /srv/task', 'cat /etc/shadow', 'kill 1', 'unshare --user --map-root-user true', 'su -c true']) {
-        assert.notEqual((await run(sandbox, `(${attempt}) 2>/dev/null </dev/null; [ $? = 0 ] && [ -d /srv/task ] && kill -0 1`)).code, 0, attempt);
+      for (const attempt of ['echo x >> /etc/passwd', 'rm -r /srv/task', 'cat /etc/shadow', 'unshare --user --map-root-user true', 'su -c true']) {
+        assert.notEqual((await run(sandbox, `(${attempt}) 2>/dev/null </dev/null`)).code, 0, attempt);
       }
       await run(sandbox, 'sleep 300 >/dev/null 2>&1 &');
       await sandbox.killAll();
@@ -52,7 +52,7 @@ export function restrictions(bench: Bench): void {
       assert.equal(await text(await sandbox.files.read('/srv/task/link')), 'prepared\n');
       assert.deepEqual((await sandbox.files.list('/tmp/up/d')).map(({ name, type, link }) => `${name} ${type} ${link}`).sort(), ['f file false', 'link file true']);
       assert.deepEqual(await names(await sandbox.files.download(['/tmp/up/**/f', '/tmp/a*'])), ['tmp/a b/c', 'tmp/up/d/f']);
-      await assert.rejects(sandbox.files.read('/etc/shadow'), SandboxError);
+      await assert.rejects(async () => text(await sandbox.files.read('/etc/shadow')), SandboxError);
       await assert.rejects(sandbox.files.write('/srv/task/mine', 'x'), SandboxError);
       await sandbox.files.remove('/tmp/up');
       assert.equal((await run(sandbox, 'test -e /tmp/up')).code, 1);
