@@ -30,13 +30,14 @@ export function requireGvisor(runtimes: Runtimes, network: NetworkPolicy): void 
  * @throws Unsupported if that is so
  */
 export async function requireWritesSeen(sandbox: Sandbox, changes: () => Promise<readonly { readonly path: string }[]>, signal: AbortSignal): Promise<void> {
-  const probe = '/tmp/.rl-sandboxes-probe';
+  // Not in /tmp, where gVisor has a file system of its own if the image has nothing there.
+  const probe = '/var/tmp/.rl-sandboxes-probe';
   const run = async (...argv: string[]): Promise<void> => {
     const child = sandbox.exec(argv, { signal });
     child.stdout.resume();
     child.stderr.resume();
     const { code } = await child.exit;
-    if (code !== 0) throw new SandboxError(`the sandbox cannot write to /tmp: ${argv[0]} ended with exit code ${code}`);
+    if (code !== 0) throw new SandboxError(`the sandbox cannot write to /var/tmp: ${argv[0]} ended with exit code ${code}`);
   };
   await run('mkdir', '-p', probe);
   try {

@@ -8,11 +8,12 @@ import { buffer, text } from 'node:stream/consumers';
 import { LimitExceeded, SandboxError, Unsupported } from '../errors.js';
 import type { ExecOptions, ExecProcess } from '../provider.js';
 import type { Archives, PathStat } from './archiveAccess.js';
-import { MISSING } from './shell.js';
+import { HOW_TO_STAT, MISSING } from './shell.js';
 
 /** `sh -c LOOK sh PATH`: mode (hexadecimal), bytes and seconds, and in the lines after them where a link leads. */
 const LOOK = `[ -e "$1" ] || [ -L "$1" ] || exit ${MISSING}
-stat -c '%f %s %Y' -- "$1" || exit
+${HOW_TO_STAT}
+stat $c -c '%f %s %Y' -- "$1" || exit
 [ -L "$1" ] && readlink -n -- "$1"
 :`;
 const PACK = 'cd -- "$1" && shift && exec tar -c -f - "$@"';

@@ -118,26 +118,30 @@ export function quote(word: string): string {
 export const MISSING = 120;
 export const IN_THE_WAY = 122;
 
+/** Sets `c` to what `stat` has to be told: some kernels in user space do not know what it asks of the kernel by itself. */
+export const HOW_TO_STAT = 'c=; stat / >/dev/null 2>&1 || c=--cached=never';
+
 /**
  * What is in a folder: `sh -c LIST_FOLDER sh NONCE FOLDER`. For each name `NONCE MODE SIZE TIME/./NAME`, the mode in hexadecimal as stat(2) has it,
  * and for links once more with what they lead to; at last `NONCE end NUMBER`. The nonce is what no name can hold.
  */
 export const LIST_FOLDER = `n=$1
 [ -d "$2" ] && cd -- "$2" || exit ${MISSING}
+${HOW_TO_STAT}
 f="$n %f %s %Y/%n"
 set --
-c=0
+i=0
 for e in * .[!.]* ..?*; do
 [ -e "$e" ] || [ -L "$e" ] || continue
-c=$((c+1))
+i=$((i+1))
 set -- "$@" "./$e"
-[ $# -lt 200 ] || { stat -c "$f" -- "$@"; set --; }
+[ $# -lt 200 ] || { stat $c -c "$f" -- "$@"; set --; }
 done
-[ $# -eq 0 ] || stat -c "$f" -- "$@"
+[ $# -eq 0 ] || stat $c -c "$f" -- "$@"
 for e in * .[!.]* ..?*; do
-[ -L "$e" ] && [ -e "$e" ] && stat -L -c "$f" -- "./$e"
+[ -L "$e" ] && [ -e "$e" ] && stat $c -L -c "$f" -- "./$e"
 done
-echo "$n end $c"`;
+echo "$n end $i"`;
 
 /** Moves: `sh -c MOVE sh FROM TO OVERWRITE`, the last of which is `1` or empty. */
 export const MOVE = `[ -e "$1" ] || [ -L "$1" ] || exit ${MISSING}
