@@ -20,7 +20,7 @@ export function lackOfGvisor(runtimes: Runtimes): string | undefined {
 export function requireGvisor(runtimes: Runtimes, network: NetworkPolicy): void {
   const lack = lackOfGvisor(runtimes);
   if (lack !== undefined) throw new Unsupported(`isolation by gVisor was asked for, and ${lack}`);
-  if (network !== 'none' && runtimes[RUNTIME]?.runtimeArgs?.some((argument) => /^--?network=none$/.test(argument))) {
+  if (network === 'full' && runtimes[RUNTIME]?.runtimeArgs?.some((argument) => /^--?network=none$/.test(argument))) {
     throw new Unsupported(`a network was asked for, and the engine's runtime \`${RUNTIME}\` is registered with \`--network=none\`: register it without, or write \`network: none\``);
   }
 }

@@ -34,16 +34,16 @@ describe('GPUs are handed out', () => {
     let most = 0;
     await Promise.all(
       Array.from({ length: 64 }, async (_, episode) => {
-        const { devices, release } = await pool.acquire([wish()]);
-        const [id] = ids(devices);
+        const lease = await pool.acquire([wish()]);
+        const [id] = ids(lease.devices);
         assert.ok(!busy.has(id!), `${id} is used twice`);
         busy.add(id!);
         order.push(episode);
         most = Math.max(most, busy.size);
         await settle();
         busy.delete(id!);
-        release();
-        release();
+        lease.release();
+        lease.release();
       }),
     );
     assert.equal(most, 2);
@@ -155,7 +155,7 @@ describe('the GPUs of a machine', () => {
     await mkdir(join(folder, 'drm/card0/device/drm/renderD128'), { recursive: true });
     const found = await look();
     assert.deepEqual(found, [{ via: 'rocm', id: 'card0', names: ['0', 'card0', '0x1234'], model: 'AMD Instinct MI250X', nodes: ['/dev/kfd', '/dev/dri/renderD128'] }]);
-    assert.deepEqual(gpuOptions({ count: 1, devices: found }).Devices?.map(({ PathOnHost }) => PathOnHost), ['/dev/kfd', '/dev/dri/renderD128']);
+    assert.deepEqual((gpuOptions({ count: 1, devices: found }).Devices as { PathOnHost: string }[]).map(({ PathOnHost }) => PathOnHost), ['/dev/kfd', '/dev/dri/renderD128']);
   });
 
   it('are none where nothing tells of one', async () => assert.deepEqual(await look(), []));
