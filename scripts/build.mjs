@@ -38,7 +38,7 @@ const targets = [
   },
   {
     ...common,
-    entryPoints: { runView: 'webview/runView/main.ts', monitor: 'webview/monitor/main.ts' },
+    entryPoints: { runView: 'webview/runView/main.ts', compareView: 'webview/compareView/main.ts', monitor: 'webview/monitor/main.ts' },
     outdir: 'dist/webview',
     platform: 'browser',
     target: 'chrome124',
@@ -48,7 +48,7 @@ const targets = [
   },
   {
     ...common,
-    entryPoints: { traceView: 'webview/traceView/main.ts' },
+    entryPoints: { traceView: 'webview/traceView/main.ts', diffView: 'webview/diffView/main.ts' },
     outdir: 'dist/webview',
     // Markdown and code are read by parsers that are loaded with the first text that needs them.
     chunkNames: 'chunks/[name]-[hash]',

@@ -4,6 +4,7 @@ import { Command, CommanderError } from 'commander';
 import { VERSION } from '../engine/version.js';
 import { addAct } from './commands/act.js';
 import { addBuild } from './commands/build.js';
+import { addCompare } from './commands/compare.js';
 import { addExport } from './commands/export.js';
 import { addMaintenance } from './commands/maintenance.js';
 import { addRun } from './commands/run.js';
@@ -30,7 +31,7 @@ for (const stream of [process.stdout, process.stderr])
     throw error;
   });
 
-for (const add of [addRun, addAct, addBuild, addRuns, addExport, addSandboxes, addSnapshots, addTrace, addMaintenance, addRunner]) add(program);
+for (const add of [addRun, addAct, addBuild, addRuns, addCompare, addExport, addSandboxes, addSnapshots, addTrace, addMaintenance, addRunner]) add(program);
 for (const command of program.commands) command.exitOverride();
 
 try {

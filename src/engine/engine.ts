@@ -262,10 +262,14 @@ export class Engine {
     return this.live.has(run.id) || (run.owner !== this.owner && (await isOwnerAlive(run.owner))) ? run : { ...run, state: 'interrupted' };
   }
 
+  /** The record of a run as it stands; one whose owner died is `interrupted`. */
+  async record(id: string): Promise<RunRecord> {
+    return this.live.get(id)?.record ?? this.withState(await this.runs.read(id));
+  }
+
   async snapshot(id: string): Promise<RunSnapshot> {
-    const live = this.live.get(id);
-    const run = live?.record ?? (await this.withState(await this.runs.read(id)));
-    return (await this.reader(id)).snapshot(run, live?.running ?? 0);
+    const run = await this.record(id);
+    return (await this.reader(id)).snapshot(run, this.live.get(id)?.running ?? 0);
   }
 
   async rows(id: string, query: RowsQuery): Promise<Rows> {

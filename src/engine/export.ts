@@ -1,4 +1,4 @@
-/** A run's finished episodes as JSONL or CSV, streamed. */
+/** A run's finished episodes: which of them, and as JSONL or CSV, streamed. */
 import { once } from 'node:events';
 import type { Writable } from 'node:stream';
 import { parseFilter } from '../rollout/filter.js';
@@ -6,7 +6,12 @@ import { EpisodeReader } from '../store/episodeLog.js';
 import type { Layout } from '../store/layout.js';
 import type { EpisodeRecord } from '../store/records.js';
 
-export type ExportFormat = 'jsonl' | 'csv';
+/** Which finished episodes; all of them if nothing is said. */
+export interface Selection {
+  /** A filter of the episode table. */
+  readonly where?: string;
+  readonly episodes?: readonly number[];
+}
 
 type Cell = string | number | null | undefined;
 
@@ -28,30 +33,31 @@ const COLUMNS: readonly [string, (record: EpisodeRecord) => Cell][] = [
   ['components', (record) => JSON.stringify(Object.fromEntries(record.components.map(({ name, value }) => [name, value])))],
 ];
 
-/** A run's finished episodes that a filter of the episode table lets through. Throws one sentence about a filter that is none. */
-export async function chosenEpisodes(layout: Layout, id: string, where = ''): Promise<EpisodeRecord[]> {
+/** A run's finished episodes that were chosen. Throws one sentence about a filter that is none. */
+export async function chosenEpisodes(layout: Layout, id: string, { where = '', episodes }: Selection = {}): Promise<EpisodeRecord[]> {
   const { matches, error } = parseFilter(where);
   if (error) throw new Error(error);
+  const chosen = episodes && new Set(episodes);
   const records: EpisodeRecord[] = [];
-  await new EpisodeReader(layout.episodesFile(id)).read((record) => matches(record) && records.push(record));
+  await new EpisodeReader(layout.episodesFile(id)).read((record) => matches(record) && (chosen?.has(record.episode) ?? true) && records.push(record));
   return records;
 }
 
-/** Writes one line for each finished episode, a header first in CSV; returns how many. A missing reward is an empty cell, or `null`. */
-export async function exportRun(layout: Layout, id: string, format: ExportFormat, output: Writable, where?: string): Promise<number> {
-  let episodes = 0;
+/** Writes one line for each episode, a header first in CSV; returns how many. A missing reward is an empty cell, or `null`. */
+export async function writeLines(records: readonly EpisodeRecord[], format: 'jsonl' | 'csv', output: Writable, signal?: AbortSignal): Promise<number> {
   const lines: string[] = format === 'csv' ? [COLUMNS.map(([name]) => name).join(',')] : [];
-  for (const record of await chosenEpisodes(layout, id, where)) {
+  for (const record of records) {
     lines.push(format === 'csv' ? COLUMNS.map(([, cell]) => csvCell(cell(record))).join(',') : JSON.stringify(record));
-    episodes += 1;
-    if (lines.length >= 500) await write(output, lines);
+    if (lines.length < 500) continue;
+    signal?.throwIfAborted();
+    await write(output, lines, signal);
   }
-  await write(output, lines);
-  return episodes;
+  await write(output, lines, signal);
+  return records.length;
 }
 
-async function write(output: Writable, lines: string[]): Promise<void> {
-  if (lines.length && !output.write(lines.join('\n') + '\n')) await once(output, 'drain');
+async function write(output: Writable, lines: string[], signal?: AbortSignal): Promise<void> {
+  if (lines.length && !output.write(lines.join('\n') + '\n')) await once(output, 'drain', { signal });
   lines.length = 0;
 }
 

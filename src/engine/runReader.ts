@@ -16,7 +16,7 @@ export class RunReader {
   private seen = '';
   private readonly reader: EpisodeReader;
   private reading: Promise<void> | undefined;
-  private readonly matrix: RewardMatrix;
+  readonly matrix: RewardMatrix;
   private figures: SeedFigures | undefined;
   /** How many records the figures are of. */
   private figured = -1;

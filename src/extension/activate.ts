@@ -5,6 +5,9 @@ import * as vscode from 'vscode';
 import { logBuildOutput } from './buildOutput.js';
 import { Commander } from './commander.js';
 import { registerByHandCommands } from './commands/byHand.js';
+import { registerCompareRunsCommand } from './commands/compareRuns.js';
+import { registerCompareTracesCommand } from './commands/compareTraces.js';
+import { registerExportRunCommand } from './commands/exportRun.js';
 import { registerRunCommands } from './commands/run.js';
 import { registerRunsCommands } from './commands/runs.js';
 import { registerSandboxCommands } from './commands/sandbox/index.js';
@@ -19,10 +22,12 @@ import { CurrentRun } from './currentRun.js';
 import { InternalCommands } from './ids.js';
 import { TemplateCodeLens } from './language/codeLens.js';
 import { LazyLanguage } from './language/lazy.js';
+import { CompareViews } from './panels/compareViews.js';
 import { Documents } from './panels/documents.js';
 import { Monitors } from './panels/monitors.js';
 import { Places } from './panels/places.js';
 import { RunViews } from './panels/runViews.js';
+import { TraceDiffs } from './panels/traceDiffs.js';
 import { TraceViews } from './panels/traceViews.js';
 import { Looking } from './looking.js';
 import { offerResume } from './offerResume.js';
@@ -102,6 +107,8 @@ export function activate(context: vscode.ExtensionContext): TestApi | undefined 
     setup: own(new Setup(engine, context.globalStorageUri.fsPath, log)),
     runViews: own(new RunViews(panels)),
     traceViews: own(new TraceViews({ ...panels, places: new Places(context.workspaceState) })),
+    compareViews: own(new CompareViews(panels)),
+    traceDiffs: own(new TraceDiffs({ ...panels, traceViews: () => services.traceViews })),
   };
   own(logBuildOutput(engine, log));
   own(new CurrentRun(services.runs));
@@ -129,6 +136,9 @@ export function activate(context: vscode.ExtensionContext): TestApi | undefined 
   );
   registerRunCommands(services);
   registerRunsCommands(services);
+  registerExportRunCommand(services);
+  registerCompareRunsCommand(services);
+  registerCompareTracesCommand(services);
   registerSandboxCommands(services, live).forEach(own);
   registerSnapshotListCommands(services);
   registerTemplateCommands(services);

@@ -15,11 +15,13 @@ export const Commands = {
   rerun: 'rlSandboxes.rerun',
   rerunFailed: 'rlSandboxes.rerunFailed',
   rerunWith: 'rlSandboxes.rerunWith',
+  compareRuns: 'rlSandboxes.compareRuns',
   exportRun: 'rlSandboxes.exportRun',
   deleteRun: 'rlSandboxes.deleteRun',
   revealRun: 'rlSandboxes.revealRun',
   copyCliCommand: 'rlSandboxes.copyCliCommand',
   openTrace: 'rlSandboxes.openTrace',
+  compareTraces: 'rlSandboxes.compareTraces',
   traceStepOver: 'rlSandboxes.trace.stepOver',
   traceStepBack: 'rlSandboxes.trace.stepBack',
   traceStepInto: 'rlSandboxes.trace.stepInto',
@@ -143,11 +145,16 @@ export type ItemId = (typeof Items)[keyof typeof Items];
 /** `viewType` of the run view's panel. */
 export const RunViewType = 'rlSandboxes.runView';
 
+/** `viewType` of the panel that compares two runs. */
+export const CompareViewType = 'rlSandboxes.compareView';
+
 /** `viewType` of the panel with a sandbox's use of the machine. */
 export const MonitorViewType = 'rlSandboxes.monitor';
 
 /** `viewType` of the panel of an episode's trace. */
 export const TraceViewType = 'rlSandboxes.traceView';
+/** `viewType` of the panel that compares two traces. */
+export const TraceDiffViewType = 'rlSandboxes.traceDiff';
 /** Editor of files that are traces by their name. */
 export const TraceEditorType = 'rlSandboxes.trace';
 /** The same for files whose name says less: only if asked for. */

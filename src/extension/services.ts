@@ -1,8 +1,10 @@
 /** What commands and views are given. */
 import type * as vscode from 'vscode';
 import type { Commander } from './commander.js';
+import type { CompareViews } from './panels/compareViews.js';
 import type { Monitors } from './panels/monitors.js';
 import type { RunViews } from './panels/runViews.js';
+import type { TraceDiffs } from './panels/traceDiffs.js';
 import type { TraceViews } from './panels/traceViews.js';
 import type { Runner } from './runner.js';
 import type { Runs } from './runs.js';
@@ -32,4 +34,6 @@ export interface Services {
   readonly setup: Setup;
   readonly runViews: RunViews;
   readonly traceViews: TraceViews;
+  readonly compareViews: CompareViews;
+  readonly traceDiffs: TraceDiffs;
 }

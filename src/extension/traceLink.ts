@@ -1,5 +1,6 @@
 /** How a trace is found again: by a link in an issue or a chat, by what its page kept. Knows nothing of VS Code. */
 import { isAbsolute, join, relative, sep } from 'node:path';
+import type { TraceDiffState, TracePair } from '../protocol/traceDiff.js';
 import type { TraceRef, TraceViewState } from '../protocol/traceView.js';
 
 export interface TraceLink extends TraceRef {
@@ -46,6 +47,17 @@ export function restoredTrace(state: unknown): TraceRef | undefined {
   try {
     const { file, member } = JSON.parse((state as TraceViewState).trace) as Partial<TraceRef>;
     return typeof file === 'string' && isAbsolute(file) && (member === undefined || count(String(member)) === member) ? { file, ...(member !== undefined && { member }) } : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** What a page that compares two traces kept, if it is what it should have kept. */
+export function restoredTraces(state: unknown): TracePair | undefined {
+  try {
+    const { a, b } = JSON.parse((state as TraceDiffState).traces) as Partial<TracePair>;
+    const [traceA, traceB] = [restoredTrace({ trace: JSON.stringify(a) }), restoredTrace({ trace: JSON.stringify(b) })];
+    return traceA && traceB && { a: traceA, b: traceB };
   } catch {
     return undefined;
   }

@@ -49,6 +49,9 @@ export interface EpisodeDetail {
   readonly artifacts: readonly ArtifactInfo[];
 }
 
+/** Episodes that can be selected one by one; more than these are a filter. */
+export const MOST_SELECTED = 10_000;
+
 /** What to bring into view: one episode, or the rows that match a filter. */
 export interface RunViewTarget {
   readonly episode?: number;
@@ -65,7 +68,11 @@ export interface RunViewRequests {
   episode: { params: { episode: number }; result: EpisodeDetail };
   /** Opens in an editor of VS Code. */
   open: { params: { episode: number; what: 'stdout' | 'stderr' | 'verifier' | 'record' | 'trace' } | { episode: number; artifact: string }; result: null };
-  action: { params: { action: 'rerun' | 'rerunFailed' | 'resume' | 'cancel' | 'export' | 'reveal' | 'openTemplate' }; result: null };
+  action: { params: { action: 'rerun' | 'rerunFailed' | 'resume' | 'cancel' | 'compare' | 'reveal' | 'openTemplate' }; result: null };
+  /** Exports the episodes that are named, else those that match the filter, once a person has said as what and where to. */
+  export: { params: { episodes?: readonly number[]; where?: string }; result: null };
+  /** Opens the traces of two episodes side by side. */
+  compareEpisodes: { params: { a: number; b: number }; result: null };
 }
 
 /** Notifications from the extension to the webview. */

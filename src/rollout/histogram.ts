@@ -56,12 +56,17 @@ function roundDown(width: number, steps: readonly number[]): number {
 const clean = (edge: number): number => Number(edge.toPrecision(15));
 
 function count(sorted: Float64Array, low: number, high: number, bins: number): Histogram {
+  return { low, high, counts: countInto(sorted, { low, high, counts: { length: bins } }) };
+}
+
+/** How many values fall into each bin of a histogram; all of them must lie within it. */
+export function countInto(values: Float64Array, { low, high, counts: { length: bins } }: { readonly low: number; readonly high: number; readonly counts: { readonly length: number } }): number[] {
   const counts = new Array<number>(bins).fill(0);
-  for (const value of sorted) {
+  for (const value of values) {
     // Halves, as a range can be more than a double can hold.
     const place = ((value / 2 - low / 2) / (high / 2 - low / 2)) * bins;
     // An edge that is written in decimals belongs to the bin above it, on whichever side the division rounded.
     counts[Math.min(bins - 1, Math.max(0, Math.floor(place + 1e-9)))]! += 1;
   }
-  return { low, high, counts };
+  return counts;
 }

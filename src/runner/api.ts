@@ -3,14 +3,19 @@
  * workspace folder whose `.rlenv/` is meant, as an absolute path. The first request of a connection is `hello`; anything else ends it.
  */
 import type { ManualAction, ManualAnswer } from '../engine/engine.js';
+import type { ExportFormat, Selection } from '../engine/exportSelection.js';
+import type { TraceExport } from '../engine/exportTraces.js';
 import type { PlaceText } from '../engine/traceText.js';
+import type { Pairs, PairsQuery, RunComparison } from '../protocol/compareView.js';
 import type { EpisodeDetail, Groups, GroupsQuery, Rows, RowsQuery, RunSnapshot } from '../protocol/runView.js';
+import type { ComparedRow, DifferenceQuery, TraceComparison, TracePair } from '../protocol/traceDiff.js';
 import type { Place, SearchEnd, SearchHit, StepDetail, StepSummary, TimelineBin, TraceHead, TraceOpened, TraceRef } from '../protocol/traceView.js';
 import type { BuildResult, DoctorReport, RunSummary, TemplateStatus } from '../engine/reports.js';
 import type { Problem } from '../template/template.js';
 import type { SandboxNotifications, SandboxRequests } from './sandboxApi.js';
 import type { Identity } from './identity.js';
 
+export type { ExportFormat, Selection } from '../engine/exportSelection.js';
 export type { BuildResult, DoctorReport, ProviderReport, RunSummary, TemplateStatus } from '../engine/reports.js';
 
 export interface RunOptions {
@@ -50,6 +55,10 @@ export interface TraceRequests {
   'trace/nextError': { params: { trace: TraceRef; from: number; direction: 1 | -1 }; result: number | null };
   /** Ends when the whole trace was looked through, or with the most hits; they arrive as `trace/hits` before. Cancelling ends it. */
   'trace/search': { params: { trace: TraceRef; search: string; text: string }; result: SearchEnd };
+  /** Two traces aligned by their actions, windows of the rows, and the next stretch of them that differs. */
+  'trace/compare': { params: TracePair; result: TraceComparison };
+  'trace/comparedRows': { params: TracePair & { from: number; to: number }; result: readonly ComparedRow[] };
+  'trace/nextDifference': { params: TracePair & { query: DifferenceQuery }; result: number | null };
   'trace/close': { params: { trace: TraceRef }; result: null };
 }
 
@@ -125,9 +134,12 @@ export interface RunnerRequests extends SandboxRequests, TraceRequests {
   'run/snapshot': { params: { root: string; id: string }; result: RunSnapshot };
   'run/rows': { params: { root: string; id: string; query: RowsQuery }; result: Rows };
   'run/groups': { params: { root: string; id: string; query: GroupsQuery }; result: Groups };
+  /** Two runs of a folder, seed by seed: the figures, and a window of the seeds. */
+  'run/compare': { params: { root: string; a: string; b: string }; result: RunComparison };
+  'run/pairs': { params: { root: string; a: string; b: string; query: PairsQuery }; result: Pairs };
   'run/episode': { params: { root: string; id: string; episode: number }; result: EpisodeDetail };
-  /** Writes every finished episode to a file. */
-  'run/export': { params: { root: string; id: string; format: 'jsonl' | 'csv'; file: string }; result: { episodes: number } };
+  /** Writes finished episodes to a file, or to a folder. */
+  'run/export': { params: { root: string; id: string; format: ExportFormat; selection: Selection; path: string }; result: TraceExport };
   /** Cancels what runs, ends every sandbox, then answers and ends. */
   'shutdown': { params: Record<string, never>; result: null };
 }
@@ -158,8 +170,8 @@ export interface CallerRequests {
  */
 export const LOOKS: ReadonlySet<keyof RunnerRequests> = new Set([
   ...(['hello', 'look', 'runner/status', 'runner/retire', 'shutdown'] as const),
-  ...(['doctor', 'template/status', 'run/list', 'run/snapshot', 'run/rows', 'run/groups', 'run/episode', 'run/export'] as const),
-  ...(['trace/open', 'trace/refresh', 'trace/summaries', 'trace/step', 'trace/raw', 'trace/blob', 'trace/text', 'trace/solution', 'trace/timeline', 'trace/nextError', 'trace/search', 'trace/close'] as const),
+  ...(['doctor', 'template/status', 'run/list', 'run/snapshot', 'run/rows', 'run/groups', 'run/compare', 'run/pairs', 'run/episode', 'run/export'] as const),
+  ...(['trace/open', 'trace/refresh', 'trace/summaries', 'trace/step', 'trace/raw', 'trace/blob', 'trace/text', 'trace/solution', 'trace/timeline', 'trace/nextError', 'trace/search', 'trace/compare', 'trace/comparedRows', 'trace/nextDifference', 'trace/close'] as const),
   'snapshot/lineage',
 ]);
 

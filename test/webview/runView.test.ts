@@ -70,8 +70,8 @@ describe('run view', function () {
     const labels = (page: Page) => page.locator('.header-actions button').evaluateAll((buttons) => buttons.map((button) => button.getAttribute('aria-label')));
 
     it('are those that the state allows', async () => {
-      assert.deepEqual(await labels(await open({ total: 64 })), ['Rerun', 'Export', 'Open Template', 'Reveal'].toSpliced(0, 0, 'Rerun Failed'));
-      assert.deepEqual(await labels(await open({ total: 64, finished: 20, run: { state: 'running', finishedAt: null } })), ['Cancel', 'Export', 'Open Template', 'Reveal']);
+      assert.deepEqual(await labels(await open({ total: 64 })), ['Rerun', 'Compare', 'Export', 'Open Template', 'Reveal'].toSpliced(0, 0, 'Rerun Failed'));
+      assert.deepEqual(await labels(await open({ total: 64, finished: 20, run: { state: 'running', finishedAt: null } })), ['Cancel', 'Compare', 'Export', 'Open Template', 'Reveal']);
       assert.deepEqual((await labels(await open({ total: 64, finished: 20, run: { state: 'cancelled' } }))).slice(0, 1), ['Resume']);
     });
 

@@ -1,7 +1,8 @@
 import * as l10n from '@vscode/l10n';
 import type { RunSnapshot, RunViewRequests } from '../../src/protocol/runView.js';
 
-export type ActionName = RunViewRequests['action']['params']['action'];
+/** `export` has a request of its own, with what is selected. */
+export type ActionName = RunViewRequests['action']['params']['action'] | 'export';
 
 export interface Action {
   readonly name: ActionName;
@@ -39,11 +40,12 @@ export function actionsFor({ run, finished, stats }: RunSnapshot, trusted: boole
       disabled: untrusted,
     },
     !active && { name: 'rerun', icon: 'debug-restart', label: l10n.t('Rerun'), tooltip: l10n.t('Start another run with the same seeds.'), disabled: untrusted },
+    { name: 'compare', icon: 'compare-changes', label: l10n.t('Compare'), tooltip: l10n.t('Compare the run with another one, seed by seed.') },
     {
       name: 'export',
       icon: 'export',
       label: l10n.t('Export'),
-      tooltip: l10n.t('Save the finished episodes as JSON Lines or CSV.'),
+      tooltip: l10n.t('Save the episodes that are selected, or in the table: records, traces, chat messages.'),
       disabled: finished === 0 ? l10n.t('No episode has finished.') : undefined,
     },
     { name: 'openTemplate', icon: 'go-to-file', label: l10n.t('Open Template'), tooltip: run.file },

@@ -42,6 +42,8 @@ type OpenParams = RunViewRequests['open']['params'];
 @customElement('rl-run-view')
 export class RunView extends PageElement {
   @state() private view: ViewState = restoreState();
+  /** Episodes that were chosen to do something with. */
+  @state() private marked: ReadonlySet<number> = new Set();
   @state() private pending: ReadonlySet<ActionName> = new Set();
   /** Why the last thing that was asked for did not happen. */
   @state() private failure?: string;
@@ -80,6 +82,16 @@ export class RunView extends PageElement {
     on<Pick<ViewState, 'sort' | 'descending'>>('grid-sort', (order) => {
       this.#set(order);
       this.#reorder();
+    });
+    on<ReadonlySet<number>>('grid-mark', (marked) => (this.marked = marked));
+    on('selection-clear', () => {
+      this.marked = new Set();
+      this.grid?.focusCursor();
+    });
+    on('selection-export', () => void this.#act('export'));
+    on('selection-compare', () => {
+      const [a, b] = [...this.marked];
+      void this.#attempt(() => this.#client.request('compareEpisodes', { a: a!, b: b! }));
     });
     on<number>('grid-scroll', (scrollTop) => this.#set({ scrollTop }));
     on<number>('grid-cursor', (episode) => this.#follow(episode));
@@ -175,8 +187,14 @@ export class RunView extends PageElement {
   async #act(action: ActionName): Promise<void> {
     if (this.pending.has(action)) return;
     this.pending = new Set([...this.pending, action]);
-    await this.#attempt(() => this.#client.request('action', { action }, { timeoutMs: ACTION_TIMEOUT_MS }));
+    await this.#attempt(() => (action === 'export' ? this.#export() : this.#client.request('action', { action }, { timeoutMs: ACTION_TIMEOUT_MS })));
     this.pending = new Set([...this.pending].filter((other) => other !== action));
+  }
+
+  #export(): Promise<null> {
+    const { filter } = this.view;
+    const selection = this.marked.size > 0 ? { episodes: [...this.marked] } : filter.trim() === '' ? {} : { where: filter };
+    return this.#client.request('export', selection, { timeoutMs: ACTION_TIMEOUT_MS });
   }
 
   async #attempt(request: () => Promise<unknown>): Promise<void> {
@@ -198,7 +216,7 @@ export class RunView extends PageElement {
       ${this.#notices(snapshot)}
       <rl-run-summary .snapshot=${snapshot} .filter=${filter}></rl-run-summary>
       <rl-run-charts .snapshot=${snapshot} .filter=${filter} .open=${charts}></rl-run-charts>
-      <rl-filter-bar .filter=${filter} .filterError=${this.#rows.filterError} .grouping=${grouping} .samples=${snapshot.run.samples} .count=${this.#count(snapshot)}></rl-filter-bar>
+      <rl-filter-bar .filter=${filter} .filterError=${this.#rows.filterError} .grouping=${grouping} .samples=${snapshot.run.samples} .marked=${this.marked.size} .count=${this.#count(snapshot)}></rl-filter-bar>
       ${grouping === 'seed' && snapshot.groups
         ? html`<rl-seed-groups .snapshot=${snapshot} .filter=${filter} .load=${this.#loadGroups}></rl-seed-groups>`
         : html`<rl-run-groups .snapshot=${snapshot} .grouping=${grouping} .filter=${filter}></rl-run-groups>`}
@@ -217,6 +235,7 @@ export class RunView extends PageElement {
         .sort=${sort}
         .descending=${descending}
         .selected=${selected}
+        .marked=${this.marked}
         .empty=${this.#emptyTable(snapshot)}
       ></rl-episode-grid>
       ${selected === undefined

@@ -25,6 +25,8 @@ export class FilterBar extends PageElement {
   @property({ attribute: false }) grouping: Grouping = 'none';
   /** Episodes for each seed. */
   @property({ attribute: false }) samples = 1;
+  /** How many episodes are chosen. */
+  @property({ attribute: false }) marked = 0;
   /** How many episodes are in the table, in words. */
   @property({ attribute: false }) count = '';
   @state() private help = false;
@@ -66,8 +68,17 @@ export class FilterBar extends PageElement {
           ${GROUPINGS.filter((grouping) => grouping !== 'seed' || this.samples > 1).map((grouping) => html`<vscode-option value=${grouping} ?selected=${grouping === this.grouping}>${groupingName(grouping)}</vscode-option>`)}
         </vscode-single-select>
       </label>
-      <span class="episode-count figures" role="status">${this.count}</span>
+      <span class="episode-count figures" role="status">${this.marked === 0 ? this.count : this.marked === 1 ? l10n.t('1 selected') : l10n.t('{0} selected', this.marked)}</span>
+      ${this.marked === 0 ? nothing : this.#selectionActions()}
       ${this.filterError === undefined ? nothing : html`<div class="filter-error" role="alert">${icon('error')} ${this.filterError}</div>`}`;
+  }
+
+  #selectionActions() {
+    const button = (type: string, glyph: string, name: string) => html`<button type="button" class="toolbar-button" aria-label=${name} title=${name} @click=${() => emit(this, type, undefined)}>${icon(glyph)}</button>`;
+    return html`<span class="selection-actions" role="toolbar" aria-label=${l10n.t('Actions of the selection')}>
+      ${button('selection-export', 'export', l10n.t('Export the selected episodes'))}
+      ${this.marked === 2 ? button('selection-compare', 'compare-changes', l10n.t('Compare the two traces')) : nothing} ${button('selection-clear', 'close', l10n.t('Clear the selection'))}
+    </span>`;
   }
 
   #help() {

@@ -1,9 +1,8 @@
-import { createWriteStream } from 'node:fs';
+import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { Writable } from 'node:stream';
-import { finished } from 'node:stream/promises';
 import { Option, type Command } from 'commander';
-import { chosenEpisodes, exportRun } from '../../engine/export.js';
+import { chosenEpisodes } from '../../engine/export.js';
+import { exportLines, exportSelection, isFolderFormat } from '../../engine/exportSelection.js';
 import type { TraceExport } from '../../engine/exportTraces.js';
 import { solutionOf } from '../../engine/solution.js';
 import type { RunRecord } from '../../store/records.js';
@@ -34,44 +33,28 @@ export function addExport(program: Command): void {
     .action((name: string, _options: unknown, command: Command) => {
       const options = command.optsWithGlobals<ExportOptions>();
       return Session.run(options, async (session) => {
-        const run = await session.engine.runs.find(name);
-        const { format, output } = options;
-        if (format === 'atif' || format === 'native') return folder(session, run, { ...options, format });
-        if (output === undefined) {
-          await lines(session, run, options, process.stdout);
-          return;
-        }
-        const file = createWriteStream(output);
-        const written = finished(file);
-        const result = await Promise.race([lines(session, run, options, file), written.then(() => undefined)]);
-        file.end();
-        await written;
-        tell(session, run, options, result ?? { episodes: 0, left: [] });
+        const { engine, signal } = session;
+        const run = await engine.runs.find(name);
+        const { format, output, where } = options;
+        if (format === 'solution') return solution(session, run, options);
+        if (output !== undefined) return tell(session, run, options, await exportSelection(engine.layout, run, format, { where }, output, signal));
+        if (isFolderFormat(format)) throw new UsageError(`--format ${format} writes a folder: name it with --output`);
+        tellLeft(session, await exportLines(engine.layout, run, format, { where }, process.stdout, signal));
       });
     });
 }
 
-async function lines(session: Session, run: RunRecord, { format, where }: ExportOptions, output: Writable): Promise<TraceExport> {
+async function solution(session: Session, run: RunRecord, options: ExportOptions): Promise<void> {
   const { layout } = session.engine;
-  if (format === 'jsonl' || format === 'csv') return { episodes: await exportRun(layout, run.id, format, output, where), left: [] };
-  if (format === 'solution') {
-    const [chosen, ...others] = await chosenEpisodes(layout, run.id, where);
-    if (!chosen || others.length) throw new UsageError("--format solution is of one episode: choose it with --where 'episode:0'");
-    output.write(await solutionOf(join(layout.episode(run.id, chosen.episode), TRACE_FILE)));
-    return { episodes: 1, left: [] };
+  const { output, where } = options;
+  const [chosen, ...others] = await chosenEpisodes(layout, run.id, { where });
+  if (!chosen || others.length) throw new UsageError("--format solution is of one episode: choose it with --where 'episode:0'");
+  const text = await solutionOf(join(layout.episode(run.id, chosen.episode), TRACE_FILE));
+  if (output === undefined) process.stdout.write(text);
+  else {
+    await writeFile(output, text);
+    tell(session, run, options, { episodes: 1, left: [] });
   }
-  const { exportChat } = await import('../../engine/exportTraces.js');
-  const result = await exportChat(layout, run, await chosenEpisodes(layout, run.id, where), output, session.signal);
-  if (output === process.stdout) tellLeft(session, result);
-  return result;
-}
-
-async function folder(session: Session, run: RunRecord, options: ExportOptions & { readonly format: 'atif' | 'native' }): Promise<void> {
-  if (options.output === undefined) throw new UsageError(`--format ${options.format} writes a folder: name it with --output`);
-  const { exportAtif, exportNative } = await import('../../engine/exportTraces.js');
-  const { layout } = session.engine;
-  const write = options.format === 'atif' ? exportAtif : exportNative;
-  tell(session, run, options, await write(layout, run, await chosenEpisodes(layout, run.id, options.where), options.output, session.signal));
 }
 
 function tell(session: Session, run: RunRecord, { format, output }: ExportOptions, result: TraceExport): void {

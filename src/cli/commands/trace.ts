@@ -3,6 +3,7 @@ import type { TraceReader } from '../../trace/model.js';
 import { oneLine } from '../plain.js';
 import { wholeNumberFrom0 } from '../options.js';
 import { Session, type CommonOptions } from '../session.js';
+import { addTraceDiff } from './traceDiff.js';
 import { headReport, stepReport, stepsReport } from '../traceReport.js';
 
 interface TraceOptions extends CommonOptions {
@@ -24,7 +25,7 @@ function range(text: string): { from: number; to: number } {
 }
 
 export function addTrace(program: Command): void {
-  program
+  const trace = program
     .command('trace <file>')
     .description('a recorded trace of any known format: what it is, how it ended, its steps; <file> may be a folder of a Harbor trial or job')
     .option('--step <k>', 'one step, all of it; from 0', wholeNumberFrom0)
@@ -45,6 +46,7 @@ export function addTrace(program: Command): void {
         }
       });
     });
+  addTraceDiff(trace);
 }
 
 async function overview(session: Session, reader: TraceReader, wanted = { from: 0, to: ROWS }): Promise<void> {

@@ -7,9 +7,7 @@ import type { RunSummary } from '../../runner/api.js';
 import { Layout } from '../../store/layout.js';
 import { cliCommand } from '../cliCommand.js';
 import type { Command } from '../commander.js';
-import { Failure } from '../failure.js';
 import { Commands, InternalCommands } from '../ids.js';
-import { withCancellableProgress } from '../progress.js';
 import { tellQuietly } from '../quiet.js';
 import { cancelRun, followRun } from '../runProgress.js';
 import { seedsText } from '../seeds.js';
@@ -88,11 +86,6 @@ export function registerRunsCommands(services: Services): void {
       return options && startRun(services, template, { ...options, timeoutMs: run.timeoutMs });
     },
   });
-  commander.register(Commands.exportRun, {
-    target: on(),
-    failed: sentence((name, why) => l10n.t('Failed to export {0}: {1}', name, why)),
-    run: (ref) => exportRun(services, ref),
-  });
   commander.register(Commands.deleteRun, {
     target: on(ended),
     needsTrust: true,
@@ -125,22 +118,6 @@ const ofRun =
     const shown = show(more);
     return isRunRef(argument) && shown !== undefined ? { ref: argument, show: shown } : undefined;
   };
-
-async function exportRun({ runs, runner }: Services, ref: RunRef): Promise<void> {
-  const label = runLabel(runs.get(ref) ?? (await runs.fetch(ref)));
-  const file = await vscode.window.showSaveDialog({
-    title: l10n.t('Export {0}', label),
-    defaultUri: vscode.Uri.file(join(ref.root, `${ref.id}.jsonl`)),
-    filters: { [l10n.t('JSON Lines')]: ['jsonl'], [l10n.t('Comma-separated values')]: ['csv'] },
-  });
-  if (!file) return;
-  if (file.scheme !== 'file') throw new Failure(l10n.t('the file must be on disk'));
-  const format = file.path.toLowerCase().endsWith('.csv') ? 'csv' : 'jsonl';
-  const outcome = await withCancellableProgress(l10n.t('Exporting {0}', label), (signal) => runner.request('run/export', { ...ref, format, file: file.fsPath }, { signal }));
-  if (outcome.cancelled) return;
-  const open = l10n.t('Open');
-  if ((await vscode.window.showInformationMessage(l10n.t('{0} episodes exported.', outcome.value.episodes), open)) === open) await vscode.window.showTextDocument(file);
-}
 
 async function deleteRun(services: Services, ref: RunRef): Promise<void> {
   const summary = await services.runs.fetch(ref);

@@ -12,7 +12,7 @@ import { readLink, type TraceLink } from '../traceLink.js';
 import type { EpisodeRef } from '../views/node.js';
 import { episodeOf, isEpisodeRef, runLabel, runTarget } from './targets.js';
 
-type Target = { readonly episode: EpisodeRef } | { readonly file: string };
+export type TraceTarget = { readonly episode: EpisodeRef } | { readonly file: string };
 
 export function registerTraceCommands(services: Services): vscode.Disposable {
   const { commander, traceViews } = services;
@@ -34,7 +34,7 @@ export function registerTraceCommands(services: Services): vscode.Disposable {
   });
 }
 
-async function traceTarget(services: Services, argument: unknown): Promise<Target | undefined> {
+export async function traceTarget(services: Services, argument: unknown, question = l10n.t('Which trace?')): Promise<TraceTarget | undefined> {
   if (isEpisodeRef(argument)) return { episode: argument };
   const episode = episodeOf(argument);
   if (episode) return { episode };
@@ -43,7 +43,7 @@ async function traceTarget(services: Services, argument: unknown): Promise<Targe
   if (active?.scheme === 'file' && /\.(jsonl|json|traj|eval)$/.test(active.path)) return { file: active.fsPath };
   const ofRun = l10n.t('An episode of a run');
   const ofFile = l10n.t('A trace file');
-  const chosen = await vscode.window.showQuickPick([ofRun, ofFile], { placeHolder: l10n.t('Which trace?') });
+  const chosen = await vscode.window.showQuickPick([ofRun, ofFile], { placeHolder: question });
   if (chosen === ofFile) {
     const [file] = (await vscode.window.showOpenDialog({ canSelectMany: false, openLabel: l10n.t('Open Trace'), filters: { [l10n.t('Traces')]: ['jsonl', 'json', 'traj', 'eval'], [l10n.t('All files')]: ['*'] } })) ?? [];
     return file && { file: onDisk(file) };
@@ -65,7 +65,7 @@ export async function pickEpisode(services: Services): Promise<EpisodeRef | unde
   return number === undefined ? undefined : { ...ref, episode: Number(number) };
 }
 
-async function openTrace({ traceViews, runs }: Services, target: Target): Promise<void> {
+async function openTrace({ traceViews, runs }: Services, target: TraceTarget): Promise<void> {
   if ('file' in target) return traceViews.openFile(target);
   const { root, id, episode } = target.episode;
   const label = runLabel(runs.get({ root, id }) ?? (await runs.fetch({ root, id })));

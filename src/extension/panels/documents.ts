@@ -23,6 +23,8 @@ interface StepAddress {
   readonly step: number;
   /** The step as it stands in the file, if absent. */
   readonly place?: Place;
+  /** Whether JSON is spread over lines, so that two steps can be compared. */
+  readonly spread?: boolean;
 }
 
 const REPORT = 'report';
@@ -69,7 +71,19 @@ export class Documents extends Disposing implements vscode.TextDocumentContentPr
     await this.show(vscode.Uri.from({ scheme: DocumentScheme, authority: TRACE, path: `/${basename(trace.file)}/step ${step}/${name}`, query: JSON.stringify(address) }));
   }
 
-  private async stepText({ trace, step, place }: StepAddress): Promise<{ text: string; language: string }> {
+  /** Opens two steps as texts in VS Code's diff editor. */
+  async diffSteps(a: Omit<StepAddress, 'spread'>, b: Omit<StepAddress, 'spread'>, title: string): Promise<void> {
+    const uri = (side: string, { trace, step }: StepAddress) =>
+      vscode.Uri.from({ scheme: DocumentScheme, authority: TRACE, path: `/${basename(trace.file)}/${side}/step ${step}.json`, query: JSON.stringify({ trace, step, spread: true } satisfies StepAddress) });
+    await vscode.commands.executeCommand('vscode.diff', uri('a', a), uri('b', b), title);
+  }
+
+  private async stepText({ trace, step, place, spread }: StepAddress): Promise<{ text: string; language: string }> {
+    if (spread) {
+      // Every text of it as people read it, with line breaks that are such.
+      const detail = await this.runner.request('trace/step', { trace, step });
+      return { text: `${JSON.stringify(detail, undefined, 2).replaceAll('\\n', '\n')}\n`, language: 'json' };
+    }
     if (!place) {
       const { text, bytes } = await this.runner.request('trace/raw', { trace, step, maxBytes: MOST_BYTES });
       return { text: bytes > MOST_BYTES ? `${text}\n${l10n.t('[The last {0} bytes are not shown.]', bytes - MOST_BYTES)}\n` : text, language: 'json' };

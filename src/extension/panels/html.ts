@@ -52,9 +52,17 @@ ${bundle ? dataElement('l10n-bundle', bundle) : ''}<script type="module" nonce="
 export const runViewPage = ({ run, ...parts }: PageParts & { readonly run: string }): string =>
   webviewPage(parts, { script: 'runView', element: 'rl-run-view', data: { name: 'run', value: run }, images: false });
 
+/** `runs`: see `CompareViewState`. */
+export const compareViewPage = ({ runs, ...parts }: PageParts & { readonly runs: string }): string =>
+  webviewPage(parts, { script: 'compareView', element: 'rl-compare-view', data: { name: 'runs', value: runs }, images: false });
+
 /** `trace`: see `TraceViewState`. */
 export const traceViewPage = ({ trace, ...parts }: PageParts & { readonly trace: string }): string =>
   webviewPage(parts, { script: 'traceView', element: 'rl-trace-view', data: { name: 'trace', value: trace }, images: true });
+
+/** `traces`: see `TraceDiffState`. */
+export const traceDiffPage = ({ traces, ...parts }: PageParts & { readonly traces: string }): string =>
+  webviewPage(parts, { script: 'diffView', element: 'rl-trace-diff', data: { name: 'traces', value: traces }, images: true });
 
 /** `sandbox`: which one it is, for whoever looks at the page. */
 export const monitorPage = ({ sandbox, ...parts }: PageParts & { readonly sandbox: string }): string =>

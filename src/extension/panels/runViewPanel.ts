@@ -29,7 +29,7 @@ const ACTIONS: Readonly<Record<RunViewRequests['action']['params']['action'], Co
   rerunFailed: Commands.rerunFailed,
   resume: Commands.resumeRun,
   cancel: Commands.cancelRun,
-  export: Commands.exportRun,
+  compare: Commands.compareRuns,
   reveal: Commands.revealRun,
   openTemplate: Commands.openTemplate,
 };
@@ -137,6 +137,14 @@ export class RunViewPanel extends Disposing {
         else if (message.params.what === 'trace') await vscode.commands.executeCommand(Commands.openTrace, { ...this.run, episode: message.params.episode } satisfies EpisodeRef);
         else await documents.openEpisode(this.run, message.params.episode, message.params.what);
         return null;
+      case 'export':
+        await vscode.commands.executeCommand(Commands.exportRun, this.run, message.params);
+        return null;
+      case 'compareEpisodes': {
+        const [a, b] = [message.params.a, message.params.b].map((episode): EpisodeRef => ({ ...this.run, episode }));
+        await vscode.commands.executeCommand(Commands.compareTraces, a, b);
+        return null;
+      }
       case 'action':
         await vscode.commands.executeCommand(ACTIONS[message.params.action], message.params.action === 'openTemplate' ? await this.templateRef() : this.run);
         return null;

@@ -6,7 +6,7 @@ const DEEPEST_PLACE = 12;
 /** A step that is copied as a whole, with its outputs. */
 const LONGEST_COPY = 8 * 2 ** 20;
 
-const isPlace = (value: unknown): value is Place => Array.isArray(value) && value.length <= DEEPEST_PLACE && value.every((key) => isCount(key) || isText(key));
+export const isPlace = (value: unknown): value is Place => Array.isArray(value) && value.length <= DEEPEST_PLACE && value.every((key) => isCount(key) || isText(key));
 
 export const parseTraceMessage = messageParser<TraceViewRequests>({
   ready: (params) => isPlain(params) && (params.member === undefined || isCount(params.member)),

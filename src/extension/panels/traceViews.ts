@@ -55,6 +55,11 @@ export class TraceViews extends Disposing implements vscode.CustomReadonlyEditor
     }
   }
 
+  /** File of the trace in front. */
+  get activeFile(): string | undefined {
+    return [...this.views].find(({ panel }) => panel.active)?.file;
+  }
+
   /** Gives a command to the view in front. False if there is none. */
   command(command: TraceViewCommand): boolean {
     const view = [...this.views].find(({ panel }) => panel.active);

@@ -55,7 +55,7 @@ export function createRunsView({ runs, runner, log }: Services): RunsView {
     }
   };
 
-  const tree = new Tree({ id: Views.runs, load, tickMs: 60_000 });
+  const tree = new Tree({ id: Views.runs, load, selectMany: true, tickMs: 60_000 });
   const showBadge = () => {
     const running = runs.known().reduce((sum, { summary }) => sum + (isActive(summary) ? summary.running : 0), 0);
     tree.view.badge = running > 0 ? { value: running, tooltip: l10n.t('{0} episodes running', running) } : undefined;

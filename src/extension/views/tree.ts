@@ -13,6 +13,8 @@ export interface TreeOptions extends Pick<TreeModelOptions, 'load'> {
   readonly onShown?: () => void;
   /** Redraws everything this often while the view is visible, for texts such as "2 min ago"; milliseconds. */
   readonly tickMs?: number;
+  /** Several items can be selected; a command is given all of them after the one that it was called on. */
+  readonly selectMany?: boolean;
   readonly dragAndDrop?: vscode.TreeDragAndDropController<Handle>;
 }
 
@@ -26,7 +28,7 @@ export class Tree extends Disposing implements vscode.TreeDataProvider<Handle> {
   constructor(private readonly options: TreeOptions) {
     super();
     this.model = this.own(new TreeModel({ load: options.load, changed: (handles) => this.changed.fire(handles), isVisible: () => this.view.visible }));
-    this.view = this.own(vscode.window.createTreeView(options.id, { treeDataProvider: this, showCollapseAll: false, dragAndDropController: options.dragAndDrop }));
+    this.view = this.own(vscode.window.createTreeView(options.id, { treeDataProvider: this, showCollapseAll: false, canSelectMany: options.selectMany, dragAndDropController: options.dragAndDrop }));
     this.own(this.view.onDidChangeVisibility(({ visible }) => this.visibilityChanged(visible)));
     this.own({ dispose: () => clearInterval(this.ticker) });
     this.visibilityChanged(this.view.visible);

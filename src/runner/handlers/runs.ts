@@ -1,11 +1,10 @@
 /** Runs: begun, followed, read, removed. */
-import { createWriteStream } from 'node:fs';
-import { finished } from 'node:stream/promises';
-import { exportRun } from '../../engine/export.js';
+import { RunComparisons } from '../../engine/compareRuns.js';
+import { exportSelection } from '../../engine/exportSelection.js';
 import type { LiveRun, LiveRunEvents } from '../../engine/liveRun.js';
 import type { HandlersOf, Services } from './handlers.js';
 
-type RunRequests = 'run/start' | 'run/resume' | 'run/rerun' | 'run/replay' | 'run/fork' | 'episode/act' | 'run/cancel' | 'run/delete' | 'run/list' | 'run/snapshot' | 'run/rows' | 'run/groups' | 'run/episode' | 'run/export';
+type RunRequests = 'run/start' | 'run/resume' | 'run/rerun' | 'run/replay' | 'run/fork' | 'episode/act' | 'run/cancel' | 'run/delete' | 'run/list' | 'run/snapshot' | 'run/rows' | 'run/groups' | 'run/compare' | 'run/pairs' | 'run/episode' | 'run/export';
 
 export function runHandlers(services: Services): HandlersOf<RunRequests> {
   /** Events of a run become notices: of the run itself, of the list when its state changes, of what it makes and ends. */
@@ -32,6 +31,8 @@ export function runHandlers(services: Services): HandlersOf<RunRequests> {
     });
     return { id: live.record.id };
   };
+
+  const comparisons = new RunComparisons();
 
   return {
     'run/start': async ({ root, file, options }, call) => begun(root, await (await services.engine(root, call)).start(file, options, events(root, () => file))),
@@ -65,15 +66,12 @@ export function runHandlers(services: Services): HandlersOf<RunRequests> {
     'run/snapshot': async ({ root, id }, call) => (await services.engine(root, call)).snapshot(id),
     'run/rows': async ({ root, id, query }, call) => (await services.engine(root, call)).rows(id, query),
     'run/groups': async ({ root, id, query }, call) => (await services.engine(root, call)).groups(id, query),
+    'run/compare': async ({ root, a, b }, call) => comparisons.compare(await services.engine(root, call), a, b),
+    'run/pairs': async ({ root, a, b, query }, call) => comparisons.pairs(await services.engine(root, call), a, b, query),
     'run/episode': async ({ root, id, episode }, call) => (await services.engine(root, call)).episode(id, episode),
-    'run/export': async ({ root, id, format, file }, call) => {
-      const output = createWriteStream(file);
-      const failed = finished(output);
-      failed.catch(() => undefined);
-      const episodes = await Promise.race([exportRun((await services.engine(root, call)).layout, id, format, output), failed.then(() => 0)]);
-      output.end();
-      await failed;
-      return { episodes };
+    'run/export': async ({ root, id, format, selection, path }, call) => {
+      const engine = await services.engine(root, call);
+      return exportSelection(engine.layout, await engine.record(id), format, selection, path, call.signal);
     },
   };
 }

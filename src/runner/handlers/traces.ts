@@ -1,4 +1,5 @@
 /** What the runner answers about traces. A trace is named by its file in each request, so that nothing is lost when the runner starts anew. */
+import { TraceComparisons } from '../../engine/compareTraces.js';
 import { solutionOf } from '../../engine/solution.js';
 import { placeText } from '../../engine/traceText.js';
 import { MOST_HITS, MOST_RAW_BYTES, type SearchHit } from '../../protocol/traceView.js';
@@ -9,6 +10,7 @@ import type { HandlersOf, Services } from './handlers.js';
 const HITS_MS = 50;
 
 export function traceHandlers({ traces }: Services): HandlersOf<keyof TraceRequests> {
+  const comparisons = new TraceComparisons(traces);
   return {
     'trace/open': ({ trace }) => traces.opened(trace),
     'trace/refresh': ({ trace, always }) => traces.refresh(trace, always),
@@ -40,6 +42,9 @@ export function traceHandlers({ traces }: Services): HandlersOf<keyof TraceReque
         flush();
         return { hits, complete: hits < MOST_HITS };
       }),
+    'trace/compare': ({ a, b }, { signal }) => comparisons.compare({ a, b }, signal),
+    'trace/comparedRows': ({ a, b, from, to }, { signal }) => comparisons.rows({ a, b }, from, to, signal),
+    'trace/nextDifference': ({ a, b, query }, { signal }) => comparisons.nextDifference({ a, b }, query, signal),
     'trace/close': async ({ trace }) => {
       await traces.close(trace);
       return null;

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { access, readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { Commands, Container, Contexts, InternalCommands, Items, RunViewType, SandboxScheme, SandboxViewScheme, TerminalProfile, TraceEditorType, TraceOptionEditorType, TraceViewType, Settings, TEMPLATE_GLOB, Views } from '../../../src/extension/ids.js';
+import { Commands, CompareViewType, Container, Contexts, InternalCommands, Items, RunViewType, SandboxScheme, SandboxViewScheme, TerminalProfile, TraceDiffViewType, TraceEditorType, TraceOptionEditorType, TraceViewType, Settings, TEMPLATE_GLOB, Views } from '../../../src/extension/ids.js';
 
 interface MenuItem {
   readonly command: string;
@@ -140,7 +140,7 @@ describe('manifest', () => {
   });
 
   it('activates only for what cannot be told from its contributions', () => {
-    assert.deepEqual(sorted(manifest.activationEvents), sorted([`onFileSystem:${SandboxScheme}`, `onFileSystem:${SandboxViewScheme}`, 'onLanguage:yaml', 'onUri', `onWebviewPanel:${RunViewType}`, `onWebviewPanel:${TraceViewType}`, 'workspaceContains:.rlenv/runs']));
+    assert.deepEqual(sorted(manifest.activationEvents), sorted([`onFileSystem:${SandboxScheme}`, `onFileSystem:${SandboxViewScheme}`, 'onLanguage:yaml', 'onUri', `onWebviewPanel:${RunViewType}`, `onWebviewPanel:${CompareViewType}`, `onWebviewPanel:${TraceViewType}`, `onWebviewPanel:${TraceDiffViewType}`, 'workspaceContains:.rlenv/runs']));
   });
 
   it('restricts what decides how code is run in a workspace that is not trusted', () => {

@@ -118,11 +118,11 @@ describe('exports of traces', () => {
   });
 
   it('copies traces with their blobs, of the episodes that a filter chooses', async () => {
-    const chosen = await chosenEpisodes(layout, run.id, 'status:completed reward>0 episode:0..1');
+    const chosen = await chosenEpisodes(layout, run.id, { where: 'status:completed reward>0 episode:0..1' });
     const to = join(folder, 'native');
     assert.deepEqual(await exportNative(layout, run, chosen, to), { episodes: 1, left: [] });
     assert.deepEqual([await readdir(join(to, 'episodes')), (await readdir(join(to, 'episodes', '0', 'blobs'))).length], [['0'], 2]);
     assert.equal((await readFile(join(to, 'episodes.jsonl'), 'utf8')).split('\n').length, 2);
-    await assert.rejects(chosenEpisodes(layout, run.id, 'nonsense<3'), /is not a field/);
+    await assert.rejects(chosenEpisodes(layout, run.id, { where: 'nonsense<3' }), /is not a field/);
   });
 });

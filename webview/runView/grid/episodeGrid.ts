@@ -2,7 +2,7 @@ import * as l10n from '@vscode/l10n';
 import { Virtualizer, elementScroll, observeElementOffset, observeElementRect } from '@tanstack/virtual-core';
 import { type PropertyValues, html, nothing } from 'lit';
 import { customElement, property, query } from 'lit/decorators.js';
-import type { SortKey } from '../../../src/protocol/runView.js';
+import { MOST_SELECTED, type SortKey } from '../../../src/protocol/runView.js';
 import { PageElement, emit, icon } from '../../element.js';
 import { type Column, columnsFor } from './columns.js';
 import { ROW_HEIGHT, RowPool } from './rowPool.js';
@@ -21,6 +21,8 @@ export class EpisodeGrid extends PageElement {
   @property({ attribute: false }) descending = false;
   /** Episode in the pane. */
   @property({ attribute: false }) selected?: number;
+  /** Episodes that were chosen to do something with. */
+  @property({ attribute: false }) marked: ReadonlySet<number> = new Set();
   /** What to say where there are no rows. */
   @property({ attribute: false }) empty = '';
   @query('.grid') private readonly scroller!: HTMLElement;
@@ -36,6 +38,8 @@ export class EpisodeGrid extends PageElement {
   /** How many rows may have come in since the rows on screen were fetched. */
   #grown = 0;
   #headCursor = 0;
+  /** Where a choice of several began. */
+  #anchor?: number;
   #restoreTop = 0;
   #reportedTop = 0;
   #total = 0;
@@ -61,6 +65,7 @@ export class EpisodeGrid extends PageElement {
         role="grid"
         tabindex="0"
         aria-label=${l10n.t('Episodes')}
+        aria-multiselectable="true"
         aria-rowcount=${this.source.total + 1}
         aria-colcount=${this.#columns.length}
         aria-busy=${this.source.loaded ? 'false' : 'true'}
@@ -143,7 +148,7 @@ export class EpisodeGrid extends PageElement {
     this.#pool ??= new RowPool(this.body, this.#columns);
     this.#followCursor();
     const positions = this.#virtualizer.getVirtualItems().map(({ index }) => index);
-    const active = this.#pool.show(positions, (index) => this.source.row(index), { selected: this.selected, cursor: this.#cursor?.index });
+    const active = this.#pool.show(positions, (index) => this.source.row(index), { selected: this.selected, marked: this.marked, cursor: this.#cursor?.index });
     if (active === undefined) this.scroller.removeAttribute('aria-activedescendant');
     else if (this.scroller.getAttribute('aria-activedescendant') !== active) this.scroller.setAttribute('aria-activedescendant', active);
     if (this.source.loaded && positions.length > 0) this.source.want(positions[0]!, positions.at(-1)!);
@@ -192,6 +197,7 @@ export class EpisodeGrid extends PageElement {
   async reorder(order: RowSource['order']): Promise<void> {
     await this.source.reorder(order, Math.ceil(this.scroller.clientHeight / ROW_HEIGHT));
     this.#cursor = undefined;
+    this.#anchor = undefined;
     this.#restoreTop = 0;
     this.scroller.scrollTop = 0;
     this.#paint();
@@ -215,24 +221,55 @@ export class EpisodeGrid extends PageElement {
     if (this.#cursor.episode !== undefined) emit(this, 'grid-cursor', this.#cursor.episode);
   }
 
-  #onClick(event: Event): void {
+  #onClick(event: MouseEvent): void {
     const index = (event.target as Element).closest<HTMLElement>('[data-index]')?.dataset['index'];
     if (index === undefined) return;
+    const from = this.#cursor?.index;
     this.#moveTo(Number(index));
+    if (event.shiftKey) return void this.#markTo(from ?? Number(index));
+    if (event.ctrlKey || event.metaKey) return this.#toggleMark();
+    this.#anchor = undefined;
+    if (this.marked.size > 0) emit(this, 'grid-mark', new Set<number>());
     const episode = this.#cursor?.episode;
     if (episode !== undefined) emit(this, 'grid-open', { episode, focus: false });
   }
 
+  /** The cursor's episode is chosen, or not any more. */
+  #toggleMark(): void {
+    const episode = this.#cursor?.episode;
+    if (episode === undefined) return;
+    const marked = new Set(this.marked);
+    if (!marked.delete(episode)) marked.add(episode);
+    this.#anchor = this.#cursor?.index;
+    emit(this, 'grid-mark', marked);
+  }
+
+  /** All from where the choice began to the cursor; `from` is where it begins, if it has not. */
+  async #markTo(from: number): Promise<void> {
+    this.#anchor ??= from;
+    const [first, last] = [this.#anchor, this.#cursor?.index ?? from].sort((one, other) => one - other) as [number, number];
+    emit(this, 'grid-mark', new Set(await this.source.episodes(first, Math.min(last, first + MOST_SELECTED - 1))));
+  }
+
   readonly #onKey = (event: KeyboardEvent) => {
-    if (event.target !== this.scroller || event.ctrlKey || event.metaKey || event.altKey) return;
+    if (event.target !== this.scroller || event.altKey) return;
+    if (event.ctrlKey || event.metaKey) {
+      if (event.key !== ' ') return;
+      event.preventDefault();
+      return this.#toggleMark();
+    }
     const { first, last } = this.#visible();
     const page = Math.max(1, last - first - 2);
     const steps: Record<string, number> = { ArrowDown: 1, ArrowUp: -1, PageDown: page, PageUp: -page };
     const step = steps[event.key];
-    if (step !== undefined) void this.#moveBy(step, first);
+    if (step !== undefined) {
+      const from = this.#cursor?.index ?? first;
+      void this.#moveBy(step, first).then(() => (event.shiftKey ? this.#markTo(from) : undefined));
+      if (!event.shiftKey) this.#anchor = undefined;
+    }
     else if (event.key === 'Home') this.#moveTo(0);
     else if (event.key === 'End') this.#moveTo(this.source.total - 1);
-    else if (event.key === 'Escape') emit(this, 'pane-close', undefined);
+    else if (event.key === 'Escape') emit(this, this.marked.size > 0 ? 'grid-mark' : 'pane-close', this.marked.size > 0 ? new Set<number>() : undefined);
     else if (event.key === 'Enter' || event.key === ' ') {
       const episode = this.#cursor?.episode;
       if (episode !== undefined) emit(this, 'grid-open', { episode, focus: event.key === 'Enter' });

@@ -14,6 +14,8 @@ interface Row {
 interface Marks {
   /** Episode in the pane. */
   readonly selected?: number;
+  /** Episodes that were chosen to do something with. */
+  readonly marked: ReadonlySet<number>;
   /** Position of the cursor. */
   readonly cursor?: number;
 }
@@ -31,14 +33,17 @@ export class RowPool {
   }
 
   /** Shows the rows at these positions. Returns the id of the row with the cursor, if it is among them. */
-  show(positions: readonly number[], record: (index: number) => EpisodeRow | undefined, { selected, cursor }: Marks): string | undefined {
+  show(positions: readonly number[], record: (index: number) => EpisodeRow | undefined, { selected, marked, cursor }: Marks): string | undefined {
     while (this.#rows.length < positions.length) this.#rows.push(this.#create(this.#rows.length));
     for (const row of this.#rows.splice(positions.length)) row.element.remove();
     let active: string | undefined;
     for (const index of positions) {
       const row = this.#rows[index % this.#rows.length]!;
       this.#bind(row, index, record(index));
-      const isSelected = row.record !== undefined && row.record.episode === selected ? 'true' : 'false';
+      const episode = row.record?.episode;
+      const isMarked = episode !== undefined && marked.has(episode);
+      const isSelected = isMarked || (episode !== undefined && episode === selected) ? 'true' : 'false';
+      row.element.classList.toggle('marked', isMarked);
       if (row.element.ariaSelected !== isSelected) row.element.ariaSelected = isSelected;
       row.element.classList.toggle('cursor', index === cursor);
       if (index === cursor) active = row.element.id;

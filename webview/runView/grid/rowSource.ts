@@ -132,6 +132,30 @@ export class RowSource {
     }
   }
 
+  /** Episodes of the rows from `first` to `last`, fetched as far as they are not here. */
+  async episodes(first: number, last: number): Promise<number[]> {
+    const found: number[] = [];
+    for (let at = first; at <= last; ) {
+      const row = this.row(at);
+      if (row) {
+        found.push(row.episode);
+        at++;
+        continue;
+      }
+      try {
+        const { rows } = await this.#fetch({ ...this.order, start: at, count: Math.min(WINDOW_LIMIT, last - at + 1) }, this.#disposal.signal);
+        if (rows.length === 0) break;
+        found.push(...rows.map(({ episode }) => episode));
+        at += rows.length;
+      } catch (error) {
+        this.problem = message(error);
+        this.#onChange();
+        break;
+      }
+    }
+    return found;
+  }
+
   #accept(rows: Rows): void {
     this.total = rows.total;
     this.filterError = rows.filterError;
