@@ -11,7 +11,7 @@ const TERMINATE_TIMEOUT_MS = 60_000;
 /** On every provider that answers. `measure` asks those that this engine holds for what they use. */
 export async function listSandboxes(engine: Engine, measure = false): Promise<SandboxReport[]> {
   // Without a check, which would make a sandbox: this is asked again and again.
-  const lists = await Promise.all(PROVIDERS.map(async ({ id }) => (await engine.providers.get(id)).list({ timeoutMs: LIST_TIMEOUT_MS }).catch(() => [])));
+  const lists = await Promise.all(PROVIDERS.map(({ id }) => engine.providers.get(id).then((provider) => provider.list({ timeoutMs: LIST_TIMEOUT_MS })).catch(() => [])));
   const internal = engine.held.list().map(({ readerId }) => readerId);
   const alive = new Map<string, Promise<boolean>>();
   const isAlive = (owner: string): Promise<boolean> => {
