@@ -75,8 +75,9 @@ describe('a trace in VS Code', function () {
   });
 
   it('is there again, where the reader was, after the window was reloaded', async () => {
-    const { page } = story.workbench;
+    const { page, traceView } = story.workbench;
     await step('cat data.csv');
+    await traceView.getByRole('listbox', { name: 'Steps' }).focus();
     await page.keyboard.press('h');
     await step('ls');
     await story.workbench.reload();
