@@ -1,6 +1,6 @@
 /** The table at the end of a run, and the same as data. */
 import { relative } from 'node:path';
-import { findings } from '../engine/findings.js';
+import { findingText } from '../engine/findings.js';
 import type { RunSnapshot } from '../protocol/runView.js';
 import { seedCount } from '../template/template.js';
 import { NONE, columns, milliseconds, plural, reward } from './format.js';
@@ -31,7 +31,7 @@ export function runReport(snapshot: RunSnapshot, directory: string): string {
   return [
     columns(rows),
     ...(failures.length ? [`without a reward, or not completed:`, ...failures] : []),
-    ...findings(snapshot).map((finding) => `finding: ${oneLine(finding)}`),
+    ...snapshot.findings.map((finding) => `finding: ${oneLine(findingText(finding))}`),
     ...(run.error ? [`the run stopped: ${oneLine(run.error, 500)}`] : []),
     ...(missing && run.state !== 'running' ? [`go on with: rl-sandboxes resume ${run.id}`] : []),
   ].join('\n');
@@ -55,5 +55,5 @@ function groupRows({ groups }: RunSnapshot): [string, string][] {
 /** The object that `run`, `resume` and `show` print with `--json`; documented in docs/cli.md. */
 export function runObject(snapshot: RunSnapshot, directory: string): object {
   const { run, finished, counts, stats, components, groups, time, failures, episodesPerSecond, durationMs } = snapshot;
-  return { run, finished, counts, stats, components, groups, time, failures, episodesPerSecond, durationMs, findings: findings(snapshot), directory };
+  return { run, finished, counts, stats, components, groups, time, failures, episodesPerSecond, durationMs, findings: snapshot.findings.map(findingText), directory };
 }

@@ -3,6 +3,7 @@ import { EpisodeReader } from '../store/episodeLog.js';
 import type { Layout } from '../store/layout.js';
 import type { EpisodeRecord, RunRecord, RunTotals } from '../store/records.js';
 import type { Groups, GroupsQuery, Rows, RowsQuery, RunSnapshot, SeedFigures } from '../protocol/runView.js';
+import { findings } from './findings.js';
 import { advantageOf, queryGroups, seedFigures } from '../rollout/groups.js';
 import { RunAggregate } from '../rollout/summary.js';
 import { queryRows } from '../rollout/query.js';
@@ -45,7 +46,8 @@ export class RunReader {
       this.revision += 1;
     }
     const durationMs = (run.finishedAt ?? Date.now()) - (run.startedAt ?? run.createdAt);
-    return { run, running, ...this.aggregate.snapshot(), ...this.seeds(), revision: this.revision, episodesPerSecond: perSecond(this.records.length, durationMs), durationMs };
+    const figures = this.aggregate.snapshot();
+    return { run, running, ...figures, findings: findings({ run, ...figures }), ...this.seeds(), revision: this.revision, episodesPerSecond: perSecond(this.records.length, durationMs), durationMs };
   }
 
   private seeds(): SeedFigures {

@@ -8,6 +8,12 @@ import type { ComponentFigures, FailureGroup, Groups, GroupsQuery, Histogram, Re
 export type { EpisodeRecord, EpisodeStatus, RewardComponent, RewardProblem, RunRecord, RunState } from '../store/records.js';
 export type * from '../store/statistics.js';
 
+/** What a run says about its template. */
+export type Finding =
+  | { readonly what: 'noop-unscored' }
+  | { readonly what: 'noop-scores'; readonly mean: number }
+  | { readonly what: 'replay-differs' | 'fork-differs'; readonly count: number; readonly of: number };
+
 /** Everything above the table, complete each time. */
 export interface RunSnapshot extends SeedFigures {
   readonly run: RunRecord;
@@ -23,6 +29,7 @@ export interface RunSnapshot extends SeedFigures {
   readonly time: { readonly restore: number; readonly act: number; readonly score: number; readonly terminate: number };
   readonly failures: readonly FailureGroup[];
   readonly components: readonly ComponentFigures[];
+  readonly findings: readonly Finding[];
   readonly episodesPerSecond: number | null;
   /** Wall time so far or in all, ms. */
   readonly durationMs: number;
@@ -49,6 +56,13 @@ export interface EpisodeDetail {
   readonly artifacts: readonly ArtifactInfo[];
 }
 
+/** An artifact as far as it is shown. */
+export interface ArtifactContent {
+  readonly size: number;
+  /** All of a picture or film, empty if it is too long; a text or table as far as it is shown. */
+  readonly bytes: Uint8Array;
+}
+
 /** Episodes that can be selected one by one; more than these are a filter. */
 export const MOST_SELECTED = 10_000;
 
@@ -66,6 +80,11 @@ export interface RunViewRequests {
   rows: { params: RowsQuery; result: Rows };
   groups: { params: GroupsQuery; result: Groups };
   episode: { params: { episode: number }; result: EpisodeDetail };
+  artifact: { params: { episode: number; artifact: string }; result: ArtifactContent };
+  /** Opens the artifact beside that of the same name of another episode, which a person picks. */
+  compareArtifact: { params: { episode: number; artifact: string }; result: null };
+  /** Copies all artifacts of the episode to a folder of a person's choice. */
+  saveArtifacts: { params: { episode: number }; result: null };
   /** Opens in an editor of VS Code. */
   open: { params: { episode: number; what: 'stdout' | 'stderr' | 'verifier' | 'record' | 'trace' } | { episode: number; artifact: string }; result: null };
   action: { params: { action: 'rerun' | 'rerunFailed' | 'resume' | 'cancel' | 'compare' | 'reveal' | 'openTemplate' }; result: null };

@@ -2,8 +2,9 @@
  * Stands in for VS Code and the extension, inside the page: answers the run view's requests over a made-up run, with the project's own
  * statistics and filter behind it and its own check of what the page sends. Tests steer it through `window.stub`.
  */
-import type { EpisodeDetail, Rows, RowsQuery, RunRecord, RunSnapshot, RunViewRequests, ToExtension, ToWebview } from '../../src/protocol/runView.js';
+import type { ArtifactContent, EpisodeDetail, Rows, RowsQuery, RunRecord, RunSnapshot, RunViewRequests, ToExtension, ToWebview } from '../../src/protocol/runView.js';
 import { parseMessage } from '../../src/extension/panels/messages.js';
+import { findings } from '../../src/engine/findings.js';
 import { advantageOf, queryGroups, seedFigures } from '../../src/rollout/groups.js';
 import { queryRows } from '../../src/rollout/query.js';
 import { RewardMatrix } from '../../src/rollout/rewardMatrix.js';
@@ -20,6 +21,8 @@ export interface StubOptions {
   readonly trusted?: boolean;
   readonly allFail?: boolean;
   readonly show?: { episode?: number; filter?: string };
+  /** Content of artifacts, by name. */
+  readonly files?: Readonly<Record<string, string>>;
   /** Takes the place of what was made up for an episode. */
   readonly details?: Readonly<Record<number, { record?: Partial<EpisodeRecord>; stdout?: string; stderr?: string; verifier?: string; dropped?: number; artifacts?: EpisodeDetail['artifacts'] }>>;
 }
@@ -31,6 +34,7 @@ const STDOUT = `\x1b[1mpytest\x1b[0m -q tests/
 \x1b[44;97m summary \x1b[0m 8 passed, 1 failed, 1 skipped
 0.6125
 `;
+
 const STDERR = `\x1b[33mwarning:\x1b[0m the cache folder is read-only; continuing without it\n`;
 
 declare global {
@@ -109,7 +113,10 @@ class StubHost {
     const { message } = parsed;
     this.requests.push(message);
     const failure = this.failing.get(message.method);
-    this.#post(failure === undefined ? { id: message.id, result: this.#answer(message) } : { id: message.id, error: failure });
+    if (failure !== undefined) return this.#post({ id: message.id, error: failure });
+    const result = this.#answer(message);
+    if (result instanceof Promise) void result.then((value: unknown) => this.#post({ id: message.id, result: value }));
+    else this.#post({ id: message.id, result });
   }
 
   #answer(message: ToExtension): unknown {
@@ -123,8 +130,15 @@ class StubHost {
       }
       case 'groups': return queryGroups(this.#matrix, message.params);
       case 'episode': return this.#detail(message.params.episode);
+      case 'artifact': return this.#artifact(message.params.artifact);
       default: return null;
     }
+  }
+
+  async #artifact(name: string): Promise<ArtifactContent> {
+    const text = this.#options.files?.[name] ?? `diff --git a/src/interval.py b/src/interval.py\n${'+        return self.start\n'.repeat(40)}`;
+    const bytes = name.endsWith('.png') ? await picture() : new TextEncoder().encode(text);
+    return { size: bytes.length, bytes };
   }
 
   #snapshot(): RunSnapshot {
@@ -132,6 +146,7 @@ class StubHost {
     return {
       ...this.#figures.snapshot(),
       ...seedFigures(this.#matrix),
+      findings: findings({ run: this.#run, ...this.#figures.snapshot() }),
       run: this.#run,
       revision: this.#revision,
       running: active ? (this.#options.running ?? Math.min(64, this.#options.total - this.#records.length)) : 0,
@@ -146,6 +161,20 @@ class StubHost {
     const kept = record.artifacts > 0 ? [{ path: 'workspace/solution.patch', size: 1834 }, { path: 'logs/verifier/ctrf.json', size: 24_120 }] : [];
     return { record, stdout: { text: stdout, dropped }, stderr: { text: stderr, dropped: 0 }, verifier: { text: verifier, dropped: 0 }, artifacts: artifacts ?? kept };
   }
+}
+
+/** A curve, as a PNG. */
+async function picture(): Promise<Uint8Array> {
+  const canvas = new OffscreenCanvas(320, 180);
+  const context = canvas.getContext('2d')!;
+  context.fillStyle = '#fff';
+  context.fillRect(0, 0, 320, 180);
+  context.strokeStyle = '#1f77b4';
+  context.lineWidth = 2;
+  context.beginPath();
+  for (let x = 0; x < 320; x++) context.lineTo(x, 150 - 120 * (1 - Math.exp(-x / 90)) + 8 * Math.sin(x / 5));
+  context.stroke();
+  return new Uint8Array(await (await canvas.convertToBlob({ type: 'image/png' })).arrayBuffer());
 }
 
 const STATE = 'stub-state';

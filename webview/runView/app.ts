@@ -26,11 +26,14 @@ import './pane/episodePane.js';
 import { RunModel, type RunViewClient } from './runModel.js';
 import './summary.js';
 import { type ViewState, keepState, restoreState } from './viewState.js';
+import { findingSentence } from './words.js';
 
 /** From this width on, px, the pane is beside the table. */
 const WIDE = '(min-width: 1000px)';
 /** An action may wait for a person, as a save dialog does, ms. */
 const ACTION_TIMEOUT_MS = 600_000;
+/** A film comes over the network, where VS Code does, ms. */
+const ARTIFACT_TIMEOUT_MS = 60_000;
 const TYPING_MS = 150;
 const FOLLOWING_MS = 120;
 
@@ -97,6 +100,8 @@ export class RunView extends PageElement {
     on<number>('grid-cursor', (episode) => this.#follow(episode));
     on<{ episode: number; focus: boolean }>('grid-open', ({ episode, focus }) => void this.#open(episode, focus));
     on<OpenParams>('episode-open', (what) => void this.#attempt(() => this.#client.request('open', what)));
+    on<RunViewRequests['compareArtifact']['params']>('artifact-compare', (artifact) => void this.#attempt(() => this.#client.request('compareArtifact', artifact, { timeoutMs: ACTION_TIMEOUT_MS })));
+    on<RunViewRequests['saveArtifacts']['params']>('artifacts-save', (episode) => void this.#attempt(() => this.#client.request('saveArtifacts', episode, { timeoutMs: ACTION_TIMEOUT_MS })));
     on<ViewState['tab']>('pane-tab', (tab) => this.#set({ tab }));
     on<number>('split', (split) => this.#set({ split }));
     on('pane-leave', () => this.grid?.focusCursor());
@@ -214,6 +219,7 @@ export class RunView extends PageElement {
       ${this.#progress(snapshot)}
       <rl-run-header .snapshot=${snapshot} .trusted=${this.#model.trusted} .pending=${this.pending} .durationMs=${this.#duration(snapshot)}></rl-run-header>
       ${this.#notices(snapshot)}
+      ${this.#findings(snapshot)}
       <rl-run-summary .snapshot=${snapshot} .filter=${filter}></rl-run-summary>
       <rl-run-charts .snapshot=${snapshot} .filter=${filter} .open=${charts}></rl-run-charts>
       <rl-filter-bar .filter=${filter} .filterError=${this.#rows.filterError} .grouping=${grouping} .samples=${snapshot.run.samples} .marked=${this.marked.size} .count=${this.#count(snapshot)}></rl-filter-bar>
@@ -241,12 +247,14 @@ export class RunView extends PageElement {
       ${selected === undefined
         ? nothing
         : html`<rl-splitter .label=${l10n.t('Size of the episode pane')} .split=${split} .beside=${beside}></rl-splitter>
-            <rl-episode-pane .episode=${selected} .tab=${tab} .load=${this.#loadEpisode}></rl-episode-pane>`}
+            <rl-episode-pane .episode=${selected} .tab=${tab} .load=${this.#loadEpisode} .loadArtifact=${this.#loadArtifact}></rl-episode-pane>`}
     </div>`;
   }
 
   readonly #loadGroups = (query: GroupsQuery) => this.#client.request('groups', query);
   readonly #loadEpisode = (episode: number, signal: AbortSignal) => this.#client.request('episode', { episode }, { signal });
+
+  readonly #loadArtifact = (episode: number, artifact: string, signal: AbortSignal) => this.#client.request('artifact', { episode, artifact }, { signal, timeoutMs: ARTIFACT_TIMEOUT_MS });
 
   protected override updated(): void {
     const box = this.querySelector<HTMLElement>('.split');
@@ -289,6 +297,14 @@ export class RunView extends PageElement {
             ${icon('error', 'tone-error')} <span>${l10n.t('Failed to read the episodes: {0}', rowsProblem)}</span>
             <button type="button" class="link" @click=${() => void this.grid?.renew(0)}>${l10n.t('Retry')}</button>
           </div>`}`;
+  }
+
+  #findings({ findings }: RunSnapshot) {
+    if (findings.length === 0) return nothing;
+    return html`<details class="findings" open>
+      <summary>${findings.length === 1 ? l10n.t('1 finding') : l10n.t('{0} findings', findings.length)}</summary>
+      <ul>${findings.map((finding) => html`<li>${icon('lightbulb', 'tone-warning')} <span>${findingSentence(finding)}</span></li>`)}</ul>
+    </details>`;
   }
 
   #problemNotice(problem: string) {

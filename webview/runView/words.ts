@@ -1,6 +1,7 @@
 /** What the protocol's codes are called, and the icon and colour class that go with the words. */
 import * as l10n from '@vscode/l10n';
-import type { EpisodeStatus, RewardProblem, RunState } from '../../src/protocol/runView.js';
+import type { EpisodeStatus, Finding, RewardProblem, RunState } from '../../src/protocol/runView.js';
+import * as format from '../format.js';
 
 export interface Word {
   readonly text: string;
@@ -27,6 +28,16 @@ export function stateWord(state: RunState): Word {
     case 'failed': return { text: l10n.t('failed'), icon: 'error', tone: 'error' };
     case 'cancelled': return { text: l10n.t('cancelled'), icon: 'circle-slash', tone: 'muted' };
     case 'interrupted': return { text: l10n.t('interrupted'), icon: 'debug-disconnect', tone: 'warning' };
+  }
+}
+
+/** What the run says about its template, in a sentence. */
+export function findingSentence(finding: Finding): string {
+  switch (finding.what) {
+    case 'noop-unscored': return l10n.t('Nothing was done, and there is no reward: the verifier cannot tell it from a failure of its own.');
+    case 'noop-scores': return l10n.t('Nothing was done, and the mean reward is {0}: the verifier is content without a solution.', format.reward(finding.mean));
+    case 'replay-differs': return l10n.t('{0} of {1} replayed episodes came to something else.', format.integer(finding.count), format.integer(finding.of));
+    case 'fork-differs': return l10n.t('{0} of {1} forked episodes began from another state than was recorded.', format.integer(finding.count), format.integer(finding.of));
   }
 }
 

@@ -5,8 +5,8 @@ import type { TraceRef } from '../../protocol/traceView.js';
 import { Commands } from '../ids.js';
 import { traceFile } from '../panels/traceViews.js';
 import type { Services } from '../services.js';
-import type { EpisodeRef } from '../views/node.js';
-import { episodeOf, isEpisodeRef, runLabel } from './targets.js';
+import { pickOtherEpisode } from '../pickEpisode.js';
+import { episodeOf, isEpisodeRef } from './targets.js';
 import { type TraceTarget, traceTarget } from './traces.js';
 
 export function registerCompareTracesCommand(services: Services): void {
@@ -40,17 +40,7 @@ async function pickOther(services: Services, one: TraceTarget): Promise<TraceTar
   const another = l10n.t('Another trace');
   const chosen = await vscode.window.showQuickPick([sameRun, another], { placeHolder: l10n.t('Compare episode {0} with which trace?', one.episode.episode) });
   if (chosen === another) return traceTarget(services, undefined, l10n.t('Compare it with which trace?'));
-  return chosen === sameRun ? pickEpisodeOf(services, one.episode) : undefined;
-}
-
-/** The best and the worst come first: those are what a person looks for. */
-async function pickEpisodeOf({ runner, runs }: Services, { root, id, episode }: EpisodeRef): Promise<TraceTarget | undefined> {
-  const query = { filter: '', sort: 'reward' as const, descending: true, start: 0, count: 200 };
-  const { rows } = await runner.request('run/rows', { root, id, query });
-  const items = rows
-    .filter((row) => row.episode !== episode)
-    .map((row) => ({ label: l10n.t('Episode {0}', row.episode), description: l10n.t('seed {0}, {1}', row.seed, row.reward === null ? l10n.t('no reward') : l10n.t('reward {0}', row.reward)), episode: row.episode }));
-  const label = runLabel(runs.get({ root, id }) ?? (await runs.fetch({ root, id })));
-  const chosen = await vscode.window.showQuickPick(items, { placeHolder: l10n.t('Which episode of {0}?', label), matchOnDescription: true });
-  return chosen && { episode: { root, id, episode: chosen.episode } };
+  if (chosen !== sameRun) return undefined;
+  const episode = await pickOtherEpisode(services.runner, one.episode);
+  return episode && { episode };
 }

@@ -23,13 +23,13 @@ interface Content {
   readonly element: string;
   /** Kept by the page with `setState`, and found again by it after a reload of the window. */
   readonly data: { readonly name: string; readonly value: string };
-  /** Whether the page may show images that it was given as bytes. */
-  readonly images: boolean;
+  /** What the page may show of what it was given as bytes. */
+  readonly shows: 'nothing' | 'images' | 'images and films';
 }
 
 /** No inline script or style, nothing from the network, nothing of the page's own but `dist/webview`. */
-function webviewPage({ base, cspSource, nonce, language, title, bundle }: PageParts, { script, element, data, images }: Content): string {
-  const policy = ["default-src 'none'", `script-src 'nonce-${nonce}'`, `style-src ${cspSource}`, `font-src ${cspSource}`, `img-src ${cspSource}${images ? ' blob:' : ''}`].join('; ');
+function webviewPage({ base, cspSource, nonce, language, title, bundle }: PageParts, { script, element, data, shows }: Content): string {
+  const policy = ["default-src 'none'", `script-src 'nonce-${nonce}'`, `style-src ${cspSource}`, `font-src ${cspSource}`, `img-src ${cspSource}${shows === 'nothing' ? '' : ' blob:'}`, ...(shows === 'images and films' ? ['media-src blob:'] : [])].join('; ');
   return `<!DOCTYPE html>
 <html lang="${escape(language)}">
 <head>
@@ -50,20 +50,20 @@ ${bundle ? dataElement('l10n-bundle', bundle) : ''}<script type="module" nonce="
 
 /** `run`: see `RunViewState`. */
 export const runViewPage = ({ run, ...parts }: PageParts & { readonly run: string }): string =>
-  webviewPage(parts, { script: 'runView', element: 'rl-run-view', data: { name: 'run', value: run }, images: false });
+  webviewPage(parts, { script: 'runView', element: 'rl-run-view', data: { name: 'run', value: run }, shows: 'images and films' });
 
 /** `runs`: see `CompareViewState`. */
 export const compareViewPage = ({ runs, ...parts }: PageParts & { readonly runs: string }): string =>
-  webviewPage(parts, { script: 'compareView', element: 'rl-compare-view', data: { name: 'runs', value: runs }, images: false });
+  webviewPage(parts, { script: 'compareView', element: 'rl-compare-view', data: { name: 'runs', value: runs }, shows: 'nothing' });
 
 /** `trace`: see `TraceViewState`. */
 export const traceViewPage = ({ trace, ...parts }: PageParts & { readonly trace: string }): string =>
-  webviewPage(parts, { script: 'traceView', element: 'rl-trace-view', data: { name: 'trace', value: trace }, images: true });
+  webviewPage(parts, { script: 'traceView', element: 'rl-trace-view', data: { name: 'trace', value: trace }, shows: 'images' });
 
 /** `traces`: see `TraceDiffState`. */
 export const traceDiffPage = ({ traces, ...parts }: PageParts & { readonly traces: string }): string =>
-  webviewPage(parts, { script: 'diffView', element: 'rl-trace-diff', data: { name: 'traces', value: traces }, images: true });
+  webviewPage(parts, { script: 'diffView', element: 'rl-trace-diff', data: { name: 'traces', value: traces }, shows: 'images' });
 
 /** `sandbox`: which one it is, for whoever looks at the page. */
 export const monitorPage = ({ sandbox, ...parts }: PageParts & { readonly sandbox: string }): string =>
-  webviewPage(parts, { script: 'monitor', element: 'rl-monitor', data: { name: 'sandbox', value: sandbox }, images: false });
+  webviewPage(parts, { script: 'monitor', element: 'rl-monitor', data: { name: 'sandbox', value: sandbox }, shows: 'nothing' });

@@ -19,6 +19,8 @@ const isRowsQuery = (value: unknown): value is RowsQuery =>
 const isGroupsQuery = (value: unknown): value is GroupsQuery =>
   isPlain(value) && isOneOf(value.sort, GROUP_SORT_KEYS) && typeof value.descending === 'boolean' && isCount(value.start) && isCount(value.count) && value.count <= MOST_ROWS;
 
+const isArtifact = (params: unknown): boolean => isPlain(params) && isCount(params.episode) && isText(params.artifact);
+
 export const parseMessage = messageParser<RunViewRequests>({
   ready: isNothing,
   snapshot: isNothing,
@@ -26,6 +28,9 @@ export const parseMessage = messageParser<RunViewRequests>({
   groups: isGroupsQuery,
   episode: (params) => isPlain(params) && isCount(params.episode),
   open: (params) => isPlain(params) && isCount(params.episode) && (params.artifact === undefined ? isOneOf(params.what, OUTPUTS) : isText(params.artifact) && params.what === undefined),
+  artifact: isArtifact,
+  compareArtifact: isArtifact,
+  saveArtifacts: (params) => isPlain(params) && isCount(params.episode),
   export: (params) => isPlain(params) && (params.where === undefined || isText(params.where)) && (params.episodes === undefined || isEpisodes(params.episodes)),
   compareEpisodes: (params) => isPlain(params) && isCount(params.a) && isCount(params.b),
   action: (params) => isPlain(params) && isOneOf(params.action, ACTIONS),

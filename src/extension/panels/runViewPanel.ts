@@ -7,7 +7,7 @@ import { Commands, type CommandId } from '../ids.js';
 import type { Runner } from '../runner.js';
 import { Throttle } from '../throttle.js';
 import type { EpisodeRef, RunRef } from '../views/node.js';
-import { openArtifact } from './artifacts.js';
+import { compareArtifact, openArtifact, readArtifact, saveArtifacts } from './artifacts.js';
 import type { Documents } from './documents.js';
 import { runViewPage } from './html.js';
 import { parseMessage } from './messages.js';
@@ -136,6 +136,14 @@ export class RunViewPanel extends Disposing {
         if ('artifact' in message.params) await openArtifact(this.run, message.params.episode, message.params.artifact);
         else if (message.params.what === 'trace') await vscode.commands.executeCommand(Commands.openTrace, { ...this.run, episode: message.params.episode } satisfies EpisodeRef);
         else await documents.openEpisode(this.run, message.params.episode, message.params.what);
+        return null;
+      case 'artifact':
+        return readArtifact(this.run, message.params.episode, message.params.artifact);
+      case 'compareArtifact':
+        await compareArtifact(this.deps.runner, this.run, message.params.episode, message.params.artifact);
+        return null;
+      case 'saveArtifacts':
+        await saveArtifacts(this.run, message.params.episode);
         return null;
       case 'export':
         await vscode.commands.executeCommand(Commands.exportRun, this.run, message.params);

@@ -7,6 +7,7 @@ import { PassThrough } from 'node:stream';
 import { text as textOf } from 'node:stream/consumers';
 import { exportAtif, exportChat, exportNative } from '../../../src/engine/exportTraces.js';
 import { chosenEpisodes } from '../../../src/engine/export.js';
+import { exportSelection } from '../../../src/engine/exportSelection.js';
 import { Layout } from '../../../src/store/layout.js';
 import type { EpisodeRecord, RunRecord } from '../../../src/store/records.js';
 import { atifRoot, trialResult } from '../../../src/trace/exporters/atifSchema.js';
@@ -124,5 +125,21 @@ describe('exports of traces', () => {
     assert.deepEqual([await readdir(join(to, 'episodes')), (await readdir(join(to, 'episodes', '0', 'blobs'))).length], [['0'], 2]);
     assert.equal((await readFile(join(to, 'episodes.jsonl'), 'utf8')).split('\n').length, 2);
     await assert.rejects(chosenEpisodes(layout, run.id, { where: 'nonsense<3' }), /is not a field/);
+  });
+
+  it('writes a selection in each format to one path, and leaves no file that was cut short', async () => {
+    const to = (name: string) => join(folder, 'selection', name);
+    await mkdir(join(folder, 'selection'));
+    for (const format of ['jsonl', 'csv', 'chat', 'atif', 'native'] as const) {
+      const { episodes } = await exportSelection(layout, run, format, { episodes: [0, 99] }, to(format));
+      assert.equal(episodes, 1, format);
+    }
+    const lines = async (name: string) => (await readFile(to(name), 'utf8')).trimEnd().split('\n').length;
+    assert.deepEqual([await lines('jsonl'), await lines('csv'), await lines('chat')], [1, 2, 1]);
+    assert.ok((await readdir(to('atif'))).includes('result.json'));
+    assert.deepEqual(await readdir(join(to('native'), 'episodes')), ['0']);
+    await assert.rejects(exportSelection(layout, run, 'chat', {}, to('aborted'), AbortSignal.abort(new Error('cancelled'))), /cancelled/);
+    await assert.rejects(exportSelection(layout, run, 'jsonl', {}, to('no/such/folder')), { code: 'ENOENT' });
+    assert.deepEqual((await readdir(join(folder, 'selection'))).sort(), ['atif', 'chat', 'csv', 'jsonl', 'native']);
   });
 });

@@ -9,7 +9,8 @@ import { PageElement, emit, icon } from '../../element.js';
 import * as format from '../../format.js';
 import { type Tab, TABS } from '../viewState.js';
 import { statusWord } from '../words.js';
-import { artifactsView } from './artifacts.js';
+import './artifacts.js';
+import type { LoadArtifact } from './artifacts.js';
 import './output.js';
 import './pane.css';
 import { rewardView } from './reward.js';
@@ -22,6 +23,7 @@ export class EpisodePane extends PageElement {
   @property({ attribute: false }) tab: Tab = 'output';
   /** Asks for an episode. */
   @property({ attribute: false }) load!: (episode: number, signal: AbortSignal) => Promise<EpisodeDetail>;
+  @property({ attribute: false }) loadArtifact!: LoadArtifact;
   @state() private detail?: EpisodeDetail;
   @state() private problem?: string;
   #request?: AbortController;
@@ -100,11 +102,10 @@ export class EpisodePane extends PageElement {
   }
 
   #tabs(detail: EpisodeDetail) {
-    const open = (artifact: string) => emit(this, 'episode-open', { episode: detail.record.episode, artifact });
     const panels: Record<Tab, { name: string; content: TemplateResult }> = {
       output: { name: l10n.t('Output'), content: html`<rl-episode-output .detail=${detail}></rl-episode-output>` },
       reward: { name: l10n.t('Reward'), content: rewardView(detail.record) },
-      artifacts: { name: l10n.t('Artifacts'), content: artifactsView(detail, open) },
+      artifacts: { name: l10n.t('Artifacts'), content: html`<rl-episode-artifacts .detail=${detail} .load=${this.loadArtifact} .shown=${this.tab === 'artifacts'}></rl-episode-artifacts>` },
       timing: { name: l10n.t('Timing'), content: timingView(detail.record) },
     };
     const select = (event: CustomEvent<{ selectedIndex: number }>) => emit(this, 'pane-tab', TABS[event.detail.selectedIndex]!);
