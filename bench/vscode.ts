@@ -1,11 +1,11 @@
 /** What the extension costs in a real VS Code: its activation, the way from a click to an episode, memory, and what it costs a run to be watched. */
 import { build } from 'esbuild';
-import { readFile, readdir, stat, writeFile } from 'node:fs/promises';
+import { readFile, stat, writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { Workbench } from '../test/e2e/workbench.js';
 import { Workspace } from '../test/e2e/workspace.js';
-import { VsCodeMissing, launchVsCode, type VsCode, type VsCodeOptions } from '../test/support/vscode.js';
+import { VsCodeMissing, extensionHost, launchVsCode, type VsCode, type VsCodeOptions } from '../test/support/vscode.js';
 import { AT_ONCE, EPISODES } from './bubblewrap.js';
 import { median, ms, type Figure } from './measure.js';
 import type { HostResult, HostTask } from './vscodeHost.js';
@@ -42,21 +42,6 @@ async function clickToEpisode(workbench: Workbench, workspace: Workspace): Promi
   const clickedAt = await workbench.page.evaluate<number>('window.clickedAt');
   const { episodes } = (await workspace.runs()).at(-1)!;
   return Math.min(...episodes.map(({ startedAt, timings }) => startedAt + timings.restore)) - clickedAt;
-}
-
-/** The extension host of the window that was opened last: a child of the server. */
-async function extensionHost(server: number): Promise<number> {
-  const hosts: { pid: number; started: number }[] = [];
-  for (const pid of (await readdir('/proc')).filter((name) => /^\d+$/.test(name))) {
-    const [command, line] = await Promise.all(['cmdline', 'stat'].map((name) => readFile(`/proc/${pid}/${name}`, 'utf8').catch(() => '')));
-    if (!command!.includes('--type=extensionHost')) continue;
-    // The fields after the name in parentheses: state, parent, ..., and the 20th is the time of the start.
-    const fields = line!.slice(line!.lastIndexOf(')') + 2).split(' ');
-    if (Number(fields[1]) === server) hosts.push({ pid: Number(pid), started: Number(fields[19]) });
-  }
-  const newest = hosts.sort((a, b) => b.started - a.started)[0];
-  if (!newest) throw new Error('the VS Code server has no extension host');
-  return newest.pid;
 }
 
 /** A figure of `/proc/PID/status`, bytes. */

@@ -7,10 +7,16 @@ import { promisify } from 'node:util';
 import type { Page } from 'playwright-core';
 import type { RunnerStatus } from '../../src/runner/api.js';
 import { RUNNER_FOLDER } from '../support/runner.js';
+import { extensionHost } from '../support/vscode.js';
 import { tellStory } from './story.js';
 import { Workbench } from './workbench.js';
 
 const SEEDS = 45;
+/** For what no event tells of. */
+async function poll(holds: () => Promise<boolean>): Promise<void> {
+  for (const deadline = Date.now() + 60_000; !(await holds()); await delay(100)) assert.ok(Date.now() < deadline, 'waited a minute for it');
+}
+
 const STEADY = `name: steady\nepisode:\n  run: sleep 2.5; echo 0.5\n  seeds: ${SEEDS}\n`;
 
 describe('the engine behind windows of VS Code', function () {
@@ -75,5 +81,36 @@ describe('the engine behind windows of VS Code', function () {
     } finally {
       await page.close();
     }
+  });
+
+  it('goes on with a run when the extension host of its window is killed, and the window finds it again', async () => {
+    await begin();
+    const { workbench, code } = story;
+    const { pid } = await status();
+    await workbench.runView.rows.first().waitFor();
+    process.kill(await extensionHost(code.pid), 'SIGKILL');
+    const finished = (await seedsOfLast()).length;
+    await poll(async () => (await status()).connections === 0 && (await seedsOfLast()).length > finished);
+    // VS Code starts no other by itself for an extension that is loaded from its sources.
+    await workbench.reload();
+    await workbench.openView();
+    await statusBar(workbench.page).waitFor();
+    assert.equal((await status()).pid, pid);
+  });
+
+  it('offers to resume the run when the engine is killed, and then runs what is missing alone', async () => {
+    const { workbench } = story;
+    const kept = (await story.workspace.runs()).at(-1)!.episodes.map(({ seed, startedAt }) => `${seed} ${startedAt}`);
+    assert.ok(kept.length < SEEDS, 'the run ended before the engine was killed');
+    process.kill((await status()).pid, 'SIGKILL');
+    // The driver that tests need shows no toasts.
+    await workbench.command('Notifications: Show Notifications');
+    const offer = workbench.page.locator('.notification-list-item', { hasText: /steady #\d+ was interrupted; \d+ of 45 episodes are kept/ });
+    await offer.getByRole('button', { name: 'Resume' }).click();
+    await workbench.runView.waitForState(/finished/i);
+    const { episodes } = (await story.workspace.runs()).at(-1)!;
+    assert.deepEqual(await seedsOfLast(), all);
+    const again = new Set(episodes.map(({ seed, startedAt }) => `${seed} ${startedAt}`));
+    assert.deepEqual(kept.filter((episode) => !again.has(episode)), []);
   });
 });

@@ -1,7 +1,7 @@
 /** A real VS Code for tests: its server, started on a free port with a profile of its own, opened in a Chromium. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readFile, readdir, rm, writeFile } from 'node:fs/promises';
 import { createInterface } from 'node:readline';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -159,4 +159,19 @@ export async function launchVsCode(options: VsCodeOptions): Promise<VsCode> {
     await close();
     throw error;
   }
+}
+
+/** The extension host of the window that was opened last: a child of the server. */
+export async function extensionHost(server: number): Promise<number> {
+  const hosts: { pid: number; started: number }[] = [];
+  for (const pid of (await readdir('/proc')).filter((name) => /^\d+$/.test(name))) {
+    const [command, line] = await Promise.all(['cmdline', 'stat'].map((name) => readFile(`/proc/${pid}/${name}`, 'utf8').catch(() => '')));
+    if (!command!.includes('--type=extensionHost')) continue;
+    // The fields after the name in parentheses: state, parent, ..., and the 20th is the time of the start.
+    const fields = line!.slice(line!.lastIndexOf(')') + 2).split(' ');
+    if (Number(fields[1]) === server) hosts.push({ pid: Number(pid), started: Number(fields[19]) });
+  }
+  const newest = hosts.sort((a, b) => b.started - a.started)[0];
+  if (!newest) throw new Error('the VS Code server has no extension host');
+  return newest.pid;
 }
