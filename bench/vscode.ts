@@ -12,7 +12,8 @@ import type { HostResult, HostTask } from './vscodeHost.js';
 
 const WINDOWS = 5;
 const CLICKS = 5;
-const ROUNDS = 5;
+/** How often each length of run is measured. The longer one tells what watching costs from what opening the view does, which is paid once. */
+const ROUNDS: Readonly<Record<number, number>> = { [EPISODES]: 5, [4 * EPISODES]: 3 };
 const MOST_BUNDLE = 300_000;
 const MOST_SLOWDOWN = 1.03;
 const HOST_MS = 540_000;
@@ -82,15 +83,15 @@ async function byHand(workspace: Workspace): Promise<Figure[]> {
 }
 
 /** The same run in turns, with its run view open and without. */
-async function watched(workspace: Workspace): Promise<Figure> {
+async function watched(workspace: Workspace, episodes: number, rounds: number): Promise<Figure> {
   const tests = resolve('out/bench/vscodeHost.js');
   await build({ entryPoints: ['bench/vscodeHost.ts'], outfile: tests, bundle: true, platform: 'node', format: 'cjs', target: 'node20', external: ['vscode'], logLevel: 'warning' });
-  const task: HostTask = { root: workspace.folder, file: join(workspace.folder, 'hello.rlenv.yaml'), rounds: ROUNDS, episodes: EPISODES, atOnce: AT_ONCE, result: join(workspace.folder, 'result.json') };
+  const task: HostTask = { root: workspace.folder, file: join(workspace.folder, 'hello.rlenv.yaml'), rounds, episodes, atOnce: AT_ONCE, result: join(workspace.folder, `result-${episodes}.json`) };
   const times = await inVsCode(workspace, () => resultOf(task), { tests, env: { RL_BENCH_HOST: JSON.stringify(task) } });
   if (times.error !== undefined) throw new Error(times.error);
   const [ours, alone] = [median(times.watched), median(times.alone)];
   const ratio = ours / alone;
-  return { what: `VS Code: ${EPISODES} hello episodes, ${AT_ONCE} at once, watched`, ours: ms(ours), floor: `${ms(alone)} (no run view open)`, ratio: ratio.toFixed(3), target: `\u2264 ${MOST_SLOWDOWN}`, met: ratio <= MOST_SLOWDOWN };
+  return { what: `VS Code: ${episodes} hello episodes, ${AT_ONCE} at once, watched from the start`, ours: ms(ours), floor: `${ms(alone)} (no run view open)`, ratio: ratio.toFixed(3), target: `\u2264 ${MOST_SLOWDOWN}`, met: ratio <= MOST_SLOWDOWN };
 }
 
 async function resultOf({ result }: HostTask): Promise<HostResult> {
@@ -106,7 +107,9 @@ export async function vscode(): Promise<Figure[]> {
   const bundle = { what: 'VS Code: entry bundle', ours: `${(size / 1000).toFixed(0)} KB`, floor: '', ratio: (size / MOST_BUNDLE).toFixed(2), target: '\u2264 300 KB', met: size <= MOST_BUNDLE };
   const workspace = await Workspace.create(EPISODES);
   try {
-    return [bundle, ...(await byHand(workspace)), await watched(workspace)];
+    const figures = [bundle, ...(await byHand(workspace))];
+    for (const [episodes, rounds] of Object.entries(ROUNDS)) figures.push(await watched(workspace, Number(episodes), rounds));
+    return figures;
   } catch (error) {
     if (!(error instanceof VsCodeMissing)) throw error;
     return [bundle, { what: 'VS Code', ours: 'not measured', floor: error.message, ratio: '', target: '', met: undefined }];
