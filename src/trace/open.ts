@@ -1,19 +1,23 @@
 /** Opens a trace of any known format. */
 import { stat } from 'node:fs/promises';
+import { join } from 'node:path';
 import { FileBytes } from './bytes.js';
 import { TraceUnreadable, type OpenOptions } from './importers/format.js';
 import { FORMATS } from './importers/index.js';
 import { probeOf } from './importers/probe.js';
 import type { TraceReader } from './model.js';
+import { TRACE_FILE } from './writer.js';
 
 export { TraceUnreadable } from './importers/format.js';
 
 /**
- * `file` is a trace, or a folder that holds one in a way that a format knows. `member` picks one, from 0, where a file holds several. Rejects
+ * `path` is a trace, an episode's folder, or another that holds traces in a way that a format knows. `member` picks one, from 0, where a file holds several. Rejects
  * with a `TraceUnreadable` if no format recognises it, with the system's error if it cannot be opened.
  */
-export async function openTrace(file: string, options: OpenOptions = {}): Promise<TraceReader> {
+export async function openTrace(path: string, options: OpenOptions = {}): Promise<TraceReader> {
   options.signal?.throwIfAborted();
+  const ofEpisode = join(path, TRACE_FILE);
+  const file = (await stat(ofEpisode).then((found) => found.isFile(), () => false)) ? ofEpisode : path;
   const bytes = (await stat(file)).isDirectory() ? undefined : await FileBytes.open(file);
   try {
     const probe = await probeOf(file, bytes, options.signal);

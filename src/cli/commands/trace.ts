@@ -27,7 +27,7 @@ function range(text: string): { from: number; to: number } {
 export function addTrace(program: Command): void {
   const trace = program
     .command('trace <file>')
-    .description('a recorded trace of any known format: what it is, how it ended, its steps; <file> may be a folder of a Harbor trial or job')
+    .description('a recorded trace of any known format: what it is, how it ended, its steps; <file> may be the folder of an episode, or of a Harbor trial or job')
     .option('--step <k>', 'one step, all of it; from 0', wholeNumberFrom0)
     .option('--steps <range>', `which steps the table has, such as 0..99; else the first ${ROWS}`, range)
     .option('--member <n>', 'which trace of a file that holds several; from 0', wholeNumberFrom0)

@@ -35,6 +35,13 @@ describe('native trace', () => {
     await rm(folder, { recursive: true, force: true });
   });
 
+  it('is found in the folder of its episode', async () => {
+    await writeFile(file, lines([start(), step(1), end(1, 1)]));
+    const reader = await openTrace(folder);
+    open.push(reader);
+    assert.deepEqual([(await reader.head()).format, (await reader.head()).steps], ['native', 1]);
+  });
+
   it('makes one step of what a model was asked, what it began and what came of it', async () => {
     const call = { id: 'c1', name: 'bash', arguments: { command: 'ls -la' } };
     const reader = await read(
