@@ -17,6 +17,7 @@ const HEAD = 7;
 export const MOST_CHANNELS = 64;
 /** A relay of ours closes before this; beyond it connections are turned away. */
 const MOST_HERE = 4 * MOST_CHANNELS;
+const MOST_UNREAD = 2 * MOST_CHANNELS * WINDOW;
 
 export class Channels {
   private readonly open = new Map<number, Channel>();
@@ -60,6 +61,8 @@ export class Channels {
 
   send(type: string, id: number, data: Uint8Array = Buffer.alloc(0)): void {
     if (this.over || this.to.destroyed) return;
+    // No relay of ours leaves so much unread.
+    if (this.to.writableLength > MOST_UNREAD) return this.end();
     const head = Buffer.alloc(HEAD);
     head.write(type, 'latin1');
     head.writeUInt32BE(id, 1);

@@ -7,6 +7,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import { connect, isIP, isIPv4, type Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import type { AllowList, Lookup, Verdict } from './allowList.js';
+import { MOST_CHANNELS } from './channels.js';
 import { forward } from './forward.js';
 
 const HEADER_BYTES = 16 << 10;
@@ -39,6 +40,14 @@ interface Goal {
   readonly port: number;
 }
 
+/** A connection of a program. */
+interface Served {
+  /** When it is given up unless it asks for something. */
+  deadline?: NodeJS.Timeout;
+  /** Connections to the outside that it asked for. */
+  readonly onward: Set<Socket>;
+}
+
 /** What is told to the program in place of an answer. */
 class Refusal extends Error {
   constructor(
@@ -52,7 +61,9 @@ class Refusal extends Error {
 export class Proxy {
   private readonly server: Server;
   private readonly ending = new AbortController();
-  private readonly connections = new Set<Duplex>();
+  private readonly connections = new Map<Duplex, Served>();
+  /** Requests that are judged, and connections that are open, to the outside: one connection of a program may send many requests at once. */
+  private underway = 0;
   private readonly lookup: Lookup;
 
   constructor(
@@ -69,8 +80,13 @@ export class Proxy {
 
   /** Takes over a connection of a program in the sandbox. */
   serve(connection: Duplex): void {
-    this.connections.add(connection);
-    connection.once('close', () => this.connections.delete(connection));
+    const served: Served = { onward: new Set() };
+    this.connections.set(connection, served);
+    connection.once('close', () => {
+      clearTimeout(served.deadline);
+      this.connections.delete(connection);
+      for (const upstream of served.onward) upstream.destroy();
+    });
     this.expectRequest(connection);
     this.server.emit('connection', connection);
   }
@@ -78,46 +94,42 @@ export class Proxy {
   /** Ends all connections. */
   close(): void {
     this.ending.abort(new Error('the sandbox has ended'));
-    for (const connection of this.connections) connection.destroy();
+    for (const connection of this.connections.keys()) connection.destroy();
   }
 
-  private readonly deadlines = new WeakMap<Duplex, NodeJS.Timeout>();
-
   private expectRequest(connection: Duplex): void {
-    const timer = setTimeout(() => connection.destroy(), REQUEST_TIMEOUT_MS).unref();
-    clearTimeout(this.deadlines.get(connection));
-    this.deadlines.set(connection, timer);
-    connection.once('close', () => clearTimeout(timer));
+    const served = this.connections.get(connection);
+    if (!served) return;
+    clearTimeout(served.deadline);
+    served.deadline = setTimeout(() => connection.destroy(), REQUEST_TIMEOUT_MS).unref();
   }
 
   private async tunnel({ url }: IncomingMessage, socket: Duplex, head: Buffer): Promise<void> {
-    clearTimeout(this.deadlines.get(socket));
+    clearTimeout(this.connections.get(socket)?.deadline);
     socket.on('error', () => undefined);
     let upstream: Socket | undefined;
     try {
-      upstream = await this.reach(goalOf(url ?? ''));
+      upstream = await this.reach(goalOf(url ?? ''), socket);
     } catch (error) {
       return answer(socket, ...told(error));
     }
-    if (socket.destroyed) return void upstream.destroy();
     socket.write('HTTP/1.1 200 Connection established\r\n\r\n');
     upstream.write(head);
     upstream.setTimeout(IDLE_TIMEOUT_MS, () => upstream.destroy());
     upstream.on('error', () => socket.destroy()).once('close', () => socket.readableEnded || socket.destroy());
-    socket.once('close', () => upstream.destroy());
     upstream.pipe(socket);
     socket.pipe(upstream);
   }
 
   private async pass(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const { socket } = request;
-    clearTimeout(this.deadlines.get(socket));
-    response.once('close', () => socket.destroyed || this.expectRequest(socket));
+    clearTimeout(this.connections.get(socket)?.deadline);
+    response.once('close', () => this.expectRequest(socket));
     response.on('error', () => undefined);
     request.on('error', () => undefined);
     try {
       const url = absolute(request.url ?? '');
-      const upstream = await this.reach({ host: bare(url.hostname), port: Number(url.port || 80) });
+      const upstream = await this.reach({ host: bare(url.hostname), port: Number(url.port || 80) }, socket);
       upstream.setTimeout(IDLE_TIMEOUT_MS, () => upstream.destroy());
       await forward(request, response, url, upstream);
     } catch (error) {
@@ -128,8 +140,27 @@ export class Proxy {
     }
   }
 
-  /** A connection to where a program wants to go. Rejects with a `Refusal`. */
-  private async reach({ host, port }: Goal): Promise<Socket> {
+  /** A connection to where a program wants to go, which ends with the one that it was asked for on. Rejects with a `Refusal`. */
+  private async reach(goal: Goal, on: Duplex): Promise<Socket> {
+    if (this.underway >= MOST_CHANNELS) throw new Refusal('503 Service Unavailable', `More than ${MOST_CHANNELS} connections at once are not carried out of this sandbox.`);
+    this.underway += 1;
+    const over = (): void => void (this.underway -= 1);
+    const upstream = await this.judged(goal).catch((error: unknown) => {
+      over();
+      throw error;
+    });
+    upstream.once('close', over);
+    const served = this.connections.get(on);
+    if (!served) {
+      upstream.destroy();
+      throw new Refusal('502 Bad Gateway', 'The connection was closed.');
+    }
+    served.onward.add(upstream);
+    upstream.once('close', () => served.onward.delete(upstream));
+    return upstream;
+  }
+
+  private async judged({ host, port }: Goal): Promise<Socket> {
     const signal = AbortSignal.any([this.ending.signal, AbortSignal.timeout(LOOKUP_TIMEOUT_MS)]);
     const verdict = await this.list.admit(host, port, this.lookup, signal).catch((error: Error): Verdict => {
       throw new Refusal('502 Bad Gateway', `The name ${host} cannot be looked up: ${codeOf(error)}.`);

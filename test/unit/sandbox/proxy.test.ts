@@ -28,6 +28,9 @@ for (const [language, [file, ...args]] of Object.entries(RELAYS)) {
     this.timeout(30_000);
     let http: HttpServer;
     let echo: Server;
+    let hang: Server;
+    let most = 0;
+    const held = new Set<Socket>();
     let relay: ChildProcess;
     let proxy: Proxy;
     let port: number;
@@ -45,9 +48,14 @@ for (const [language, [file, ...args]] of Object.entries(RELAYS)) {
         sockets.add(socket.on('error', () => undefined));
         socket.pipe(socket);
       }).listen(0, '127.0.0.1');
-      await Promise.all([once(http, 'listening'), once(echo, 'listening')]);
+      hang = createTcp((socket) => {
+        held.add(socket.on('error', () => undefined));
+        most = Math.max(most, held.size);
+        socket.once('close', () => held.delete(socket));
+      }).listen(0, '127.0.0.1');
+      await Promise.all([once(http, 'listening'), once(echo, 'listening'), once(hang, 'listening')]);
       const lookup = (name: string): Promise<string[]> => (name === 'nowhere.test' ? Promise.reject(Object.assign(new Error('no'), { code: 'ENOTFOUND' })) : Promise.resolve(['127.0.0.1']));
-      const list = new AllowList([`web.test:${portOf(http)}`, `127.0.0.1:${portOf(http)}`, `echo.test:${portOf(echo)}`, `127.0.0.1:${portOf(echo)}`, 'rebound.test', 'nowhere.test']);
+      const list = new AllowList([`web.test:${portOf(http)}`, `127.0.0.1:${portOf(http)}`, `echo.test:${portOf(echo)}`, `127.0.0.1:${portOf(echo)}`, `hang.test:${portOf(hang)}`, `127.0.0.1:${portOf(hang)}`, 'rebound.test', 'nowhere.test']);
       proxy = new Proxy(list, { lookup, onRequest: (each) => heard.push(each) });
       port = await freePort();
       relay = spawn(file, [...args, String(port), String(MOST_CHANNELS), String(WINDOW)], { stdio: ['pipe', 'pipe', 'pipe'] });
@@ -60,6 +68,7 @@ for (const [language, [file, ...args]] of Object.entries(RELAYS)) {
       for (const socket of sockets) socket.destroy();
       http.close();
       echo.close();
+      hang.close();
       const gone = once(relay, 'exit');
       relay.stdin!.end();
       assert.deepEqual(await gone, [0, null], 'a relay ends with its input');
@@ -81,6 +90,16 @@ for (const [language, [file, ...args]] of Object.entries(RELAYS)) {
       socket.pause();
       return { status: got.toString('latin1', 0, got.indexOf('\r\n')), socket, rest: got.subarray(end + 4) };
     };
+
+    it('takes no more connections out than it says, however many requests one of a program sends at once, and all end with that one', async () => {
+      const socket = connect(port, '127.0.0.1');
+      socket.write(`GET http://hang.test:${portOf(hang)}/ HTTP/1.1\r\nHost: x\r\n\r\n`.repeat(MOST_CHANNELS + 20));
+      while (held.size < MOST_CHANNELS) await once(hang, 'connection');
+      assert.match((await tunnel(`echo.test:${portOf(echo)}`)).status, / 503 /);
+      socket.destroy();
+      while (held.size > 0) await once([...held][0]!.resume(), 'close');
+      assert.equal(most, MOST_CHANNELS);
+    });
 
     it('passes a request on by its address alone, and its answer back', async () => {
       const { status, said, response } = await ask(`http://web.test:${portOf(http)}/a?b=c`, { method: 'POST', body: Buffer.alloc(300_000), headers: { 'proxy-authorization': 'x', connection: 'x-hop', 'x-hop': '1' } });
