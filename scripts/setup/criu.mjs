@@ -1,6 +1,7 @@
-// CRIU, which memory snapshots of processes need. Where Debian's own is missing or does not work on this kernel (that of bookworm does not), a later
+// CRIU, which memory snapshots of processes need. Where Debian's own is missing or does not work on this kernel (that of trixie does not), a later
 // one is unpacked aside, with its libraries, and a wrapper put on root's PATH: engines start it by its name.
 import { access, mkdir, mkdtemp, readdir, rename, rm, writeFile } from 'node:fs/promises';
+import { release } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { run } from '../lib/command.mjs';
@@ -10,7 +11,10 @@ import { step } from '../lib/steps.mjs';
 import { canInstall, debianMirror } from './apt.mjs';
 import { cacheFolder } from './cache.mjs';
 
-const SUITE = 'trixie';
+const SUITE = 'forky';
+/** Since Linux 6.16 no older CRIU can save a socket (https://github.com/checkpoint-restore/criu/issues/2705), and `criu check` does not say so. */
+const KERNEL = [6, 16];
+const FOR_KERNEL = [4, 2];
 const KEYRING = '/usr/share/keyrings/debian-archive-keyring.gpg';
 const WRAPPER = '/usr/local/sbin/criu';
 const MINUTES = 60_000;
@@ -36,8 +40,16 @@ const exists = (path) => access(path).then(() => true, () => false);
 const check = () => run('criu', ['check'], { timeoutMs: 30_000, allowFailure: true });
 
 async function works() {
-  return (await findProgram('criu')) !== undefined && (await check().then(({ code }) => code === 0, () => false));
+  if ((await findProgram('criu')) === undefined || !(await check().then(({ code }) => code === 0, () => false))) return false;
+  const { output } = await run('criu', ['--version'], { timeoutMs: 30_000 });
+  return !atLeast(release(), KERNEL) || atLeast(output, FOR_KERNEL);
 }
+
+const numbers = (text) => /(\d+)\.(\d+)/.exec(text)?.slice(1).map(Number) ?? [0, 0];
+const atLeast = (text, [major, minor]) => {
+  const [ours, own] = numbers(text);
+  return ours > major || (ours === major && own >= minor);
+};
 
 const multiarch = () => `${process.arch === 'arm64' ? 'aarch64' : 'x86_64'}-linux-gnu`;
 

@@ -36,7 +36,7 @@ export async function carryOut(live: LiveRun, { template, secrets, choice, polic
     await reap([choice.provider]);
     await removeForgotten(engine, choice.provider);
     const request = { signal: live.signal, secrets: () => Promise.resolve(secrets), onOutput: (text: string) => live.output(text), rebuild };
-    const kept = live.record.fork?.snapshot;
+    const kept = live.record.fork?.snapshot ?? live.record.from;
     const { snapshot, built } = kept === undefined ? await engine.builds.build(template, choice.provider, request) : { snapshot: await engine.snapshots.find(kept), built: false };
     uses.push(engine.uses.hold(snapshot.id));
     const scoring = await prepareScoring(template, choice.provider, request, engine, uses);

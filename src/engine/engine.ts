@@ -26,6 +26,7 @@ import { RunReader, totals } from './runReader.js';
 import { parseSeeds } from './seeds.js';
 import { forkOf, type ForkRequest } from './sandboxes/fork.js';
 import { LiveSandboxes } from './sandboxes/liveSandboxes.js';
+import { startOf } from './snapshots/startOf.js';
 import { deleteSnapshot } from './snapshots/manage.js';
 import { SnapshotUses } from './snapshots/uses.js';
 
@@ -45,6 +46,8 @@ export interface RunRequest {
   /** Of the policy `replay`: path of a trace. */
   readonly trace?: string;
   readonly rebuild?: boolean;
+  /** Id of a snapshot that episodes start from in place of the template's build. */
+  readonly snapshot?: string;
 }
 
 export interface EngineOptions {
@@ -146,7 +149,8 @@ export class Engine {
   async start(file: string, request: RunRequest = {}, events: LiveRunEvents = {}, fork?: ForkOrigin): Promise<LiveRun> {
     const { template, parsed } = await load(file);
     const secrets = await this.secrets(template);
-    const choice = await this.providers.choose(template, parsed, request.provider);
+    const from = request.snapshot === undefined ? undefined : await startOf(this, template, request.snapshot);
+    const choice = await this.providers.choose(template, parsed, from?.provider ?? request.provider);
     const trace = request.trace === undefined ? undefined : resolve(request.trace);
     const seats = new ManualSeats();
     const policy = await this.policy({ policy: request.policy ?? template.policy.name, trace, fork }, template, secrets, seats);
@@ -163,6 +167,7 @@ export class Engine {
       policy: policy.description.name,
       trace,
       fork,
+      from: from?.id,
       state: 'building',
       owner: this.owner,
       createdAt: Date.now(),
@@ -222,9 +227,9 @@ export class Engine {
     const choice = await this.providers.choose(template, parsed, old.provider);
     const seats = new ManualSeats();
     const policy = await this.policy({ policy: act, trace, fork }, template, secrets, seats);
-    const { seeds, samples, concurrency, timeoutMs } = old;
+    const { seeds, samples, concurrency, timeoutMs, from } = old;
     const record = await this.runs.create({
-      ...{ seeds, samples, concurrency, timeoutMs, policy: act, trace, only, fork },
+      ...{ seeds, samples, concurrency, timeoutMs, from, policy: act, trace, only, fork },
       file: template.file,
       template: template.name,
       provider: choice.provider.id,

@@ -59,6 +59,8 @@ export interface SandboxReport extends SandboxInfo {
   readonly ports?: readonly ListeningPort[];
   /** Absent for those that this engine does not hold. */
   readonly network?: NetworkReport;
+  /** Whether its provider has memory snapshots; whether they can be taken here, `doctor` says, or the attempt. */
+  readonly memorySnapshots?: boolean;
   readonly forwards: readonly PortForward[];
   readonly services: readonly ServiceReport[];
 }

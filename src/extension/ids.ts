@@ -45,7 +45,6 @@ export const Commands = {
   runSelectionInSandbox: 'rlSandboxes.runSelectionInSandbox',
   compareSandbox: 'rlSandboxes.compareSandbox',
   snapshotSandbox: 'rlSandboxes.snapshotSandbox',
-  snapshotSandboxMemory: 'rlSandboxes.snapshotSandboxMemory',
   forkSandbox: 'rlSandboxes.forkSandbox',
   keepSandbox: 'rlSandboxes.keepSandbox',
   showSandboxLogs: 'rlSandboxes.showSandboxLogs',

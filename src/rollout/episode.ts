@@ -196,7 +196,9 @@ async function playWith(gpus: EpisodeGpus, id: EpisodeId, context: EpisodeContex
   let played = false;
   try {
     // Outside the limit of creations: how long a service takes is its own affair.
-    await attempt.phase('restore', () => startServices(sandbox, template.services, attempt.services, { signal, clean: (stream) => redactor.clean(stream) }));
+    // What a memory snapshot holds of them goes on running.
+    const services = context.snapshot.kind === 'memory' ? [] : template.services;
+    await attempt.phase('restore', () => startServices(sandbox, services, attempt.services, { signal, clean: (stream) => redactor.clean(stream) }));
     await attempt.phase('act', () => act(sandbox, id, context, attempt, redactor, signal));
     await attempt.phase('score', async () => {
       const at = Date.now();

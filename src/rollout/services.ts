@@ -51,7 +51,7 @@ export class Service {
   async start(sandbox: Sandbox): Promise<void> {
     const { run, timeoutMs } = this.spec;
     const start = performance.now();
-    const child = sandbox.exec(['sh', '-c', run]);
+    const child = sandbox.exec(['sh', '-c', run], { lasting: true });
     for (const stream of [child.stdout, child.stderr]) this.context.clean(stream).on('data', (chunk: Buffer) => this.log.write(chunk));
     const ended = this.watch(child);
     const late = AbortSignal.timeout(timeoutMs);

@@ -50,6 +50,8 @@ export interface Health {
   readonly limits?: { readonly cpu: LimitMechanism; readonly memory: LimitMechanism; readonly pids: LimitMechanism; readonly disk: LimitMechanism };
   /** Why isolation of that kind cannot be had from it, in one line each; a kind that is not named can be had if the capabilities have it. */
   readonly lacks?: { readonly [kind in Isolation]?: string };
+  /** Why memory cannot be snapshotted here by a provider that has memory snapshots, as the end of a sentence. */
+  readonly noMemorySnapshots?: string;
   /** Further lines for `doctor`, as label and text. */
   readonly details?: Readonly<Record<string, string>>;
 }
@@ -190,6 +192,8 @@ export interface ExecOptions {
   readonly stdin?: Readable | Uint8Array | string;
   /** Runs the command on a terminal of its own, of this size: all that it writes is on `stdout`, and `stderr` is empty. `TERM` is set unless `env` does. */
   readonly tty?: TerminalSize;
+  /** Whether it belongs to the sandbox more than to whoever starts it: then it goes on in what is restored from a memory snapshot, where nobody reads what it writes. Without input and terminal. */
+  readonly lasting?: boolean;
   /** A deadline kills what runs inside the sandbox, then `exit` rejects with `ExecTimeout`. */
   readonly timeoutMs?: number;
   readonly signal?: AbortSignal;

@@ -122,6 +122,8 @@ export interface RunSpec {
   readonly trace?: string;
   /** Where its episodes begin, if not at the snapshot. */
   readonly fork?: ForkOrigin;
+  /** Id of the snapshot that episodes start from, where that is not the template's build. */
+  readonly from?: string;
   /** Episodes to run, if not all: a rerun of the failed ones. */
   readonly only?: readonly number[];
 }

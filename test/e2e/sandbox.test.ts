@@ -137,7 +137,7 @@ describe('a live sandbox in VS Code', function () {
 
   it('is snapshotted, and the snapshot stands under its template', async () => {
     const { workbench } = story;
-    await menu(sandboxes().first(), 'Snapshot Files...');
+    await menu(sandboxes().first(), 'Create Snapshot...');
     await answer('with-a-change');
     await expand(workbench.template('hello'));
     await item(/^Snapshot with-a-change, /).waitFor();

@@ -24,6 +24,7 @@ interface RunCommandOptions extends CommonOptions {
   readonly trace?: string;
   readonly episode?: number;
   readonly rebuild?: boolean;
+  readonly snapshot?: string;
   readonly verbose?: boolean;
 }
 
@@ -40,11 +41,13 @@ export function addRun(program: Command): void {
     .option('--policy <name>', "who acts: script, oracle, noop, gym, llm, command, replay, manual; the template's own if absent")
     .option('--trace <file>', 'of the policy replay: the trace whose actions are taken again')
     .option('--rebuild', 'build even if a snapshot is there')
+    .option('--snapshot <id>', 'one that every episode starts from, in place of the build')
     .option('-v, --verbose', 'show the output of the build')
     .action((template: string, _options: unknown, command: Command) => {
       const options = command.optsWithGlobals<RunCommandOptions>();
       return Session.run(options, (session) => {
         if (options.episodes !== undefined && options.seeds !== undefined) throw new UsageError('-n and --seeds exclude each other');
+        if (options.snapshot !== undefined && (options.rebuild || options.provider !== undefined)) throw new UsageError('--snapshot says what is restored and where: it excludes --rebuild and --provider');
         return follow(session, options.verbose, (events) =>
           session.engine.start(
             template,
@@ -57,6 +60,7 @@ export function addRun(program: Command): void {
               policy: options.policy,
               trace: options.trace,
               rebuild: options.rebuild,
+              snapshot: options.snapshot,
             },
             events,
           ),

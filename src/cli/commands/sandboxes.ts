@@ -14,7 +14,7 @@ import { coloured, oneLine, plain } from '../plain.js';
 import { CURRENT, Counter, STEP, orCurrent } from '../travel.js';
 import { Session, type CommonOptions } from '../session.js';
 
-interface SandboxOptions extends CommonOptions {
+export interface SandboxOptions extends CommonOptions {
   readonly provider?: string;
   readonly step?: number;
   readonly current?: boolean;
@@ -49,7 +49,7 @@ export function addSandboxes(program: Command): void {
     });
 }
 
-async function open(session: Session, what: string, { provider, step, current }: SandboxOptions): Promise<Held> {
+export async function open(session: Session, what: string, { provider, step, current }: SandboxOptions): Promise<Held> {
   const onOutput = (text: string): void => void (session.json || process.stderr.write(plain(text)));
   if (step !== undefined) return openAt(session, { trace: what, step, current, keepMs: -1, signal: session.signal, onOutput });
   if (current) throw new UsageError('--current goes with --step: it is about the snapshot that a trace names');
@@ -88,10 +88,11 @@ async function shell({ sandbox }: Held, { signal }: Session): Promise<number> {
   }
 }
 
-async function exec({ sandbox, redactor }: Held, argv: readonly string[], { signal }: Session): Promise<number> {
+/** Resolves with the command's exit code. */
+export async function exec({ sandbox, redactor }: Held, argv: readonly string[], { signal }: Session, to: NodeJS.WriteStream = process.stdout): Promise<number> {
   const { stdin } = process;
   const child: ExecProcess = sandbox.exec(argv, { stdin: stdin.isTTY ? undefined : stdin, signal });
-  const shown = Promise.all([show(redactor.clean(child.stdout), process.stdout), show(redactor.clean(child.stderr), process.stderr)]);
+  const shown = Promise.all([show(redactor.clean(child.stdout), to), show(redactor.clean(child.stderr), process.stderr)]);
   shown.catch(() => undefined);
   const { code } = await child.exit;
   await shown;

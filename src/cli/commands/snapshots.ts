@@ -1,12 +1,19 @@
 import { resolve } from 'node:path';
 import type { Command } from 'commander';
 import { deleteSnapshot, listSnapshots, pruneSnapshots } from '../../engine/snapshots/manage.js';
+import { takeSnapshot } from '../../engine/snapshots/take.js';
 import { exportSnapshot, importSnapshot } from '../../engine/snapshots/transfer.js';
 import { parseDuration, parseSize } from '../../template/units.js';
 import { UsageError } from '../failure.js';
 import { bytes, columns, plural, NONE } from '../format.js';
 import { oneLine } from '../plain.js';
 import { Session, type CommonOptions } from '../session.js';
+import { exec, open, type SandboxOptions } from './sandboxes.js';
+
+interface CreateOptions extends SandboxOptions {
+  readonly memory?: boolean;
+  readonly name?: string;
+}
 
 interface PruneOptions extends CommonOptions {
   readonly olderThan?: string;
@@ -16,7 +23,7 @@ interface PruneOptions extends CommonOptions {
 }
 
 export function addSnapshots(program: Command): void {
-  const snapshot = program.command('snapshot').description('snapshots: what there is, out into a file, in from one, away');
+  const snapshot = program.command('snapshot').description('snapshots: taken, what there is, out into a file, in from one, away');
 
   snapshot
     .command('list')
@@ -26,19 +33,36 @@ export function addSnapshots(program: Command): void {
         const list = await listSnapshots(session.engine);
         session.result(list, () => {
           if (list.snapshots.length === 0) return `no snapshots in ${session.engine.layout.base}`;
-          const rows = list.snapshots.map(({ id, template, name, origin, provider, ownBytes, exists, stale, pinned, parent, createdAt }) => [
+          const rows = list.snapshots.map(({ id, template, name, origin, kind, provider, ownBytes, exists, stale, pinned, parent, createdAt }) => [
             id,
             template,
             oneLine(name ?? '', 40),
             provider,
             exists === false ? 'gone' : ownBytes === undefined ? NONE : bytes(ownBytes),
-            [origin === 'sandbox' ? `of ${parent ?? 'a sandbox'}` : (origin ?? 'build'), ...(pinned ? ['pinned'] : []), ...(stale.length ? [`stale: ${stale.join(', ')}`] : [])].join('; '),
+            [...(kind === 'memory' ? ['memory'] : []), origin === 'sandbox' ? `of ${parent ?? 'a sandbox'}` : (origin ?? 'build'), ...(pinned ? ['pinned'] : []), ...(stale.length ? [`stale: ${stale.join(', ')}`] : [])].join('; '),
             new Date(createdAt).toISOString().slice(0, 16).replace('T', ' '),
           ]);
           return [columns([['id', 'template', 'name', 'provider', 'size', '', 'made (UTC)'], ...rows]), `${bytes(list.totalBytes)} in all`].join('\n');
         });
       }),
     );
+
+  snapshot
+    .command('create <template> [command...]')
+    .description('takes one of a sandbox of a template (built if needed) or snapshot, when a command in it has ended: `create TEMPLATE -- COMMAND`')
+    .option('--memory', 'of its processes too: what the command leaves running goes on in every sandbox that is restored')
+    .option('--name <name>', 'what it is called')
+    .option('--provider <id>', 'bubblewrap, docker, podman, or auto')
+    .action((what: string, argv: string[], _options: unknown, command: Command) => {
+      const { memory, name, ...options } = command.optsWithGlobals<CreateOptions>();
+      return Session.run(options, async (session) => {
+        const held = await open(session, what, options);
+        const code = argv.length === 0 ? 0 : await exec(held, argv, session, process.stderr);
+        if (code !== 0) throw new Error(`no snapshot was taken: the command ended with exit code ${code}`);
+        const record = await takeSnapshot(session.engine, held.sandbox, held.making, memory ? 'memory' : 'filesystem', { name }, session.signal);
+        session.result({ snapshot: record }, () => `${memory ? 'memory ' : ''}snapshot ${record.id} of ${record.template} on ${record.provider}, ${bytes(record.sizeBytes)}`);
+      });
+    });
 
   snapshot
     .command('export <id> <file>')

@@ -177,6 +177,7 @@ export class Held {
       usage: usage ?? this.usage?.value,
       ports,
       network: { policy: spec.network, ...refusals?.report() },
+      memorySnapshots: this.making.provider.capabilities.memorySnapshot,
       forwards: this.forwards.list(),
       services: this.services.map(reportOf),
     };

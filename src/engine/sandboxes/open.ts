@@ -89,8 +89,13 @@ export async function restore(engine: Engine, made: Making, services: readonly S
 export async function makingOf(engine: Engine, snapshot: SnapshotRecord, provider: Provider): Promise<Making & { readonly services: readonly ServiceSpec[] }> {
   const template = await templateOf(snapshot);
   const secrets = template ? await engine.secrets(template) : {};
-  const spec = template ? settingsOf(template, secrets) : (snapshot.settings ?? { resources: {}, env: {}, network: 'none' as const });
-  return { origin: 'opened', provider, snapshot, spec, secrets, file: template?.file, services: template?.services ?? [] };
+  const settings = snapshot.settings ?? { resources: {}, env: {}, network: 'none' as const };
+  const memory = snapshot.kind === 'memory';
+  // What runs in it cannot be given others.
+  const { network, isolation, user, writable } = settings;
+  const spec = { ...(template ? settingsOf(template, secrets) : settings), ...(memory && { network, isolation, user, writable }) };
+  // What a memory snapshot holds of services goes on running.
+  return { origin: 'opened', provider, snapshot, spec, secrets, file: template?.file, services: memory ? [] : (template?.services ?? []) };
 }
 
 /** The template of a snapshot as it is now, if it can be read. */

@@ -1,5 +1,6 @@
 /** Snapshots of sandboxes that live. */
 import { randomBytes } from 'node:crypto';
+import { Unsupported } from '../../sandbox/errors.js';
 import type { Sandbox, SnapshotKind } from '../../sandbox/provider.js';
 import type { SnapshotRecord } from '../../store/records.js';
 import type { Engine } from '../engine.js';
@@ -14,6 +15,8 @@ export async function takeSnapshot(
   more: Pick<SnapshotRecord, 'name' | 'note' | 'temporary'>,
   signal: AbortSignal,
 ): Promise<SnapshotRecord> {
+  const names = Object.keys(secrets);
+  if (kind === 'memory' && names.length > 0) throw new Unsupported(`a memory snapshot would keep what the sandbox's processes hold, its secrets (${names.join(', ')}) too: snapshot its files, or open it from a template without secrets`);
   const started = Date.now();
   const made = await sandbox.snapshot(kind, { signal });
   const { template, file, digest, parts, base } = parent;

@@ -18,6 +18,7 @@ export type Purpose = 'setup' | 'episode';
 export const DEFAULT_PIDS = 1024;
 /** Processes of our own: the first one, the timer and its sleep, the watcher; the relay to the proxy and its shell. */
 const OWN_PIDS = 6;
+export const pidsLimit = (pids: number | undefined, own = OWN_PIDS): number => (pids ?? DEFAULT_PIDS) + own;
 const DEFAULT_SHM_BYTES = 1 << 30;
 
 const SETUP_CAPABILITIES = ['CHOWN', 'DAC_OVERRIDE', 'FOWNER', 'FSETID', 'SETUID', 'SETGID', 'SETFCAP', 'KILL', 'SYS_CHROOT', 'AUDIT_WRITE'];
@@ -87,7 +88,7 @@ export function containerOptions(id: string, image: string, traits: ImageTraits,
 
 function limits({ cpu, memory, pids, disk, gpu }: Resources, purpose: Purpose, host: HostTraits, ownPids: number): Docker.HostConfig {
   return {
-    PidsLimit: (pids ?? DEFAULT_PIDS) + ownPids,
+    PidsLimit: pidsLimit(pids, ownPids),
     // More cores than there are is no limit, and the engine refuses the number.
     ...(cpu !== undefined && cpu < host.cpus ? { NanoCpus: Math.max(1e7, Math.round(cpu * 1e9)) } : {}),
     ...(memory === undefined ? {} : { Memory: memory, MemorySwap: memory }),
@@ -98,26 +99,44 @@ function limits({ cpu, memory, pids, disk, gpu }: Resources, purpose: Purpose, h
   };
 }
 
+export interface Started {
+  readonly container: Docker.Container;
+  readonly gate: Gate;
+}
+
 /** Creates, attaches and starts. When it fails, also by abort or deadline, the container is removed before this rejects. */
-export async function startContainer(engine: Engine, options: Docker.ContainerCreateOptions, operation?: OperationOptions): Promise<{ container: Docker.Container; gate: Gate }> {
+export function startContainer(engine: Engine, options: Docker.ContainerCreateOptions, operation?: OperationOptions): Promise<Started> {
+  const create = async (docker: Docker): Promise<Docker.Container> => {
+    const { endpoint } = await engine.connect();
+    return docker.createContainer(await engine.kind.adapt(options, endpoint));
+  };
+  return bringUp(engine, options.name!, create, (container, signal) => container.start({ abortSignal: signal }) as Promise<unknown>, operation);
+}
+
+/** Makes a container by that name, attaches to it and has it begin. When it fails, also by abort or deadline, it is removed before this rejects. */
+export async function bringUp(
+  engine: Engine,
+  name: string,
+  create: (docker: Docker) => Promise<Docker.Container>,
+  begin: (container: Docker.Container, signal: AbortSignal, gate: Gate) => Promise<unknown>,
+  operation?: OperationOptions,
+): Promise<Started> {
   let creation: Promise<Docker.Container> | undefined;
   let gate: Gate | undefined;
   try {
     return await engine.call('Starting a sandbox', operation, CREATE_TIMEOUT_MS, async (docker, signal) => {
-      const { endpoint } = await engine.connect();
-      const adapted = await engine.kind.adapt(options, endpoint);
       // Not bound to the signal: a request that is cut may have been heard, and would make its container after the clean-up.
-      creation = docker.createContainer(adapted);
+      creation = create(docker);
       const container = await creation;
       signal.throwIfAborted();
       gate = await Gate.attach(container, signal);
-      await container.start({ abortSignal: signal });
+      await begin(container, signal, gate);
       signal.throwIfAborted();
       return { container, gate };
     });
   } catch (error) {
     gate?.destroy();
-    if (creation) await discard(engine, options.name!, creation);
+    if (creation) await discard(engine, name, creation);
     throw error;
   }
 }

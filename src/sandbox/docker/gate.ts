@@ -15,10 +15,18 @@ type State = 'open' | 'busy' | 'idle';
 
 export const newNonce = (): string => randomBytes(16).toString('hex');
 
+/** Of a first process that has had its first command: what the reports of that one begin with, and whether it still runs. */
+export interface Past {
+  readonly nonce: string;
+  readonly busy: boolean;
+}
+
 export class Gate {
   state: State = 'open';
   private readonly reader: FrameReader;
   private first: CommandOutput | undefined;
+  /** Of a copy: how long it lives. The copied process knows only of the life of the one before. */
+  private seconds: number | undefined;
 
   constructor(
     private readonly container: Docker.Container,
@@ -30,6 +38,31 @@ export class Gate {
   /** Attaches to a container: before its start, or while it waits for its first command. */
   static async attach(container: Docker.Container, signal: AbortSignal): Promise<Gate> {
     return new Gate(container, await attachTo(container, signal));
+  }
+
+  /** Takes over a process that was copied with its past, and gives it a life of its own. What its first command still writes is nobody's. */
+  adopt({ nonce, busy }: Past, seconds: number): void {
+    const first = new CommandOutput(nonce);
+    first.stdout.destroy();
+    first.stderr.destroy();
+    first.release();
+    this.first = first;
+    this.state = busy ? 'busy' : 'idle';
+    this.reader.consumer = first;
+    void first.report.then(() => {
+      this.state = 'idle';
+    });
+    this.seconds = seconds;
+    this.setTimer();
+  }
+
+  /** What a copy of the process would have behind it. One that has had no command is sent none first, and waited for. */
+  async past(signal: AbortSignal): Promise<Past> {
+    if (this.state === 'open') {
+      this.close();
+      await within('Waiting for the first process', { signal }, ANSWER_TIMEOUT_MS, () => this.first!.report);
+    }
+    return { nonce: this.first!.nonce, busy: this.state === 'busy' };
   }
 
   /** Settles when the container has ended or the connection to it has. */
@@ -70,8 +103,8 @@ export class Gate {
     try {
       if (busy && !(await killInside())) return false;
       await within('Killing processes', { signal }, ANSWER_TIMEOUT_MS, async (limit) => {
-        await first.report;
-        if (!busy) await this.killByFirst(first.nonce, limit);
+        if (busy) await first.report;
+        else await this.killByFirst(first.nonce, limit);
       });
       return true;
     } catch {
@@ -84,6 +117,12 @@ export class Gate {
     this.reader.resume();
     await this.container.kill({ signal: 'SIGUSR1', abortSignal: signal });
     await acknowledged;
+    // Its timer was killed too, and the next one is as long as the first.
+    this.setTimer();
+  }
+
+  private setTimer(): void {
+    if (this.seconds !== undefined) this.socket.write(`${this.seconds}\n`);
   }
 
   destroy(): void {

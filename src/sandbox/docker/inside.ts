@@ -4,7 +4,7 @@ import type { Duplex } from 'node:stream';
 import { SandboxError } from '../errors.js';
 import type { CommandOutput } from './commandOutput.js';
 import { FrameReader } from './frames.js';
-import { framed, preparation, WRAPPER, type Command } from './shell.js';
+import { framed, LASTING_WRAPPER, preparation, WRAPPER, type Command } from './shell.js';
 
 export interface StartedExec {
   readonly exec: Docker.Exec;
@@ -16,7 +16,7 @@ export interface StartedExec {
 
 export async function startCommand(container: Docker.Container, command: Command, output: CommandOutput, signal: AbortSignal): Promise<StartedExec> {
   const head = framed(preparation(command), output.nonce);
-  const exec = await container.exec({ Cmd: ['/bin/sh', '-c', WRAPPER, 'sh', ...command.argv], AttachStdin: true, AttachStdout: true, AttachStderr: true, abortSignal: signal });
+  const exec = await container.exec({ Cmd: ['/bin/sh', '-c', command.lasting ? LASTING_WRAPPER : WRAPPER, 'sh', ...command.argv], AttachStdin: true, AttachStdout: true, AttachStderr: true, abortSignal: signal });
   const socket = await exec.start({ hijack: true, stdin: true, abortSignal: signal });
   const reader = new FrameReader(socket, output);
   output.onWanted = () => reader.resume();

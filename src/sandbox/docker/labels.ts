@@ -1,12 +1,15 @@
 /** Who a container belongs to, as its labels, and back. */
 import type { SandboxInfo, SandboxLabels } from '../provider.js';
 
-const PREFIX = 'rl-sandboxes.';
+export const PREFIX = 'rl-sandboxes.';
 export const ID_LABEL = `${PREFIX}id`;
 
 /** On an image: that it is a snapshot, and how many of its layers are what the first build started from. */
 export const SNAPSHOT_LABEL = `${PREFIX}snapshot`;
 export const BASE_LAYERS_LABEL = `${PREFIX}base-layers`;
+
+/** Repository of the names that images have for the memory snapshots that need them. */
+export const CHECKPOINT_IMAGE = 'localhost/rl-sandboxes/checkpoint';
 
 export const containerName = (id: string): string => `rl-${id}`;
 

@@ -6,12 +6,13 @@ import type { ExecOptions, ExecProcess, ExitStatus, OperationOptions, SandboxSpe
 import { CommandOutput, type Report } from './commandOutput.js';
 import { within } from '../deadline.js';
 import type { Engine } from './engine.js';
-import { Gate, newNonce } from './gate.js';
+import { Gate, newNonce, type Past } from './gate.js';
 import { ask, startCommand } from './inside.js';
 import { Interruption } from './interruption.js';
 import { listOf, Outlet } from '../network/outlet.js';
+import { RELAY_ARGUMENTS } from '../network/relayPrograms.js';
 import { startRelay } from './outlet.js';
-import { becoming, COOKIE, KILL_ALL, KILL_BY_COOKIE, preparation, type Command } from './shell.js';
+import { becoming, COOKIE, FROM_OUTSIDE, KILL_ALL, KILL_BY_COOKIE, preparation, type Command } from './shell.js';
 import { Screen, startOnTerminal } from './terminal.js';
 
 /** Longest first command, in characters, that goes through the gate, whose shell reads it byte by byte. */
@@ -26,6 +27,9 @@ const AFTERMATH_TIMEOUT_MS = 5000;
 /** How long after its life a sandbox is waited for. */
 const LIFE_GRACE_MS = 30_000;
 const KILLED = 137;
+
+/** Stands among the cookies for all that ran in a sandbox when it was copied. */
+const INHERITED = 'inherited';
 
 /** A command under way, whichever way it runs. */
 interface Running {
@@ -70,7 +74,10 @@ export class Processes {
     /** The container's first process; another one after a restart. */
     private gate: Gate,
     private readonly spec: SandboxSpec,
+    /** Whether something may run in it that was not started from here. */
+    inherits: boolean,
   ) {
+    if (inherits) this.started.add(INHERITED);
     this.endsAt = Date.now() + spec.lifetimeMs;
     this.ended = new Promise((resolve) => (this.onEnded = resolve));
     const list = listOf(spec.network);
@@ -109,6 +116,17 @@ export class Processes {
     await this.engine.call('Killing what runs in the sandbox', options, KILL_TIMEOUT_MS, (_, signal) => this.killEverything(signal));
   }
 
+  /** What a copy of the sandbox's first process would have behind it. Rejects with `Unsupported` if a copy would lack what runs. */
+  async past(signal: AbortSignal): Promise<Past> {
+    if (this.ending || this.over) await this.gone();
+    const past = await this.gate.past(signal);
+    // A copy starts a relay of its own.
+    const left = (await ask(this.container, FROM_OUTSIDE, [], signal)).split('\n').map((line) => line.trim()).filter((line) => line !== '' && !(this.outlet && line.endsWith(RELAY_ARGUMENTS.join(' '))));
+    if (left.length === 0) return past;
+    const names = left.slice(0, 3).map((line) => `\`${line.replaceAll(/[\p{C}\s]+/gu, ' ').slice(0, 80)}\``).join(', ');
+    throw new Unsupported(`commands that were started from outside still run, and a memory snapshot would lack them: ${names}${left.length > 3 ? ` and ${left.length - 3} more` : ''}; end them, or start in the background what shall be part of it (\`setsid COMMAND >/tmp/log 2>&1 </dev/null &\`)`);
+  }
+
   /** From now on commands are lost. */
   end(): void {
     this.ending = true;
@@ -126,7 +144,7 @@ export class Processes {
     // A relay that the sandbox's own programs have killed is there again for the next one; where they are in its way the sandbox has no network, which is no failure of ours.
     await outlet?.ready().catch(() => undefined);
     const env = { ...(shape && { TERM: TERMINAL_TYPE }), ...this.spec.env, ...options.env };
-    const command = { argv, env, cwd: options.cwd, stdin: shape !== undefined || options.stdin !== undefined, cookie: newNonce() };
+    const command = { argv, env, cwd: options.cwd, stdin: shape !== undefined || options.stdin !== undefined, lasting: options.lasting, cookie: newNonce() };
     const interruption = new Interruption(options, this.endsAt + LIFE_GRACE_MS);
     const { restarts } = this;
     this.started.add(command.cookie);

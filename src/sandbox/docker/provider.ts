@@ -1,18 +1,21 @@
 /** Sandboxes as containers of a Docker engine, or of one that speaks its API. */
+import type Docker from 'dockerode';
 import type { Readable } from 'node:stream';
-import { bound } from '../deadline.js';
+import { bound, within } from '../deadline.js';
 import { BuildFailed, SandboxError, Unsupported } from '../errors.js';
 import { gpuInventory } from '../gpuInventory.js';
 import type { BaseImage, BuildOptions, Capabilities, GpuDevice, Health, OperationOptions, Provider, ProviderContext, ProviderSnapshot, Sandbox, SandboxInfo, SandboxSpec, SnapshotKind, SnapshotSizes } from '../provider.js';
-import { containerOptions, newId, removeContainer, startContainer, type HostTraits, type ImageTraits, type Purpose } from './container.js';
+import { bringUp, containerOptions, newId, removeContainer, startContainer, type HostTraits, type ImageTraits, type Purpose } from './container.js';
 import { Engine } from './engine.js';
 import { reasonOf, statusOf } from './failures.js';
+import type { Gate } from './gate.js';
 import { verifyGpu } from './gpu.js';
 import { requireGvisor, type Runtimes } from './gvisor.js';
 import { checkEngine, hasDiskQuota } from './health.js';
 import { resolveImage } from './images.js';
 import { listOf, proxyVariables } from '../network/outlet.js';
 import { containerName, ID_LABEL, sandboxInfo } from './labels.js';
+import type { MemorySnapshots } from './memory.js';
 import { DockerSandbox } from './sandbox.js';
 import { hasImage, removeImage } from './snapshots.js';
 import { loadSnapshot, sizesOf } from './transfer.js';
@@ -33,12 +36,17 @@ export class DockerProvider implements Provider {
   constructor(
     protected readonly context: ProviderContext,
     protected readonly engine = new Engine(),
+    private readonly memory?: MemorySnapshots,
   ) {
     ({ id: this.id, title: this.title, capabilities: this.capabilities } = engine.kind);
   }
 
-  check(options?: OperationOptions): Promise<Health> {
-    return checkEngine(this.engine, options);
+  async check(options?: OperationOptions): Promise<Health> {
+    const health = await checkEngine(this.engine, options);
+    if (!health.ok || !this.memory) return health;
+    const { memory, engine } = this;
+    const noMemorySnapshots = await within('Looking for what copies processes', options, QUERY_TIMEOUT_MS, (signal) => memory.missing(engine, signal)).catch((error: Error) => (options?.signal?.throwIfAborted(), error.message));
+    return { ...health, ...(noMemorySnapshots !== undefined && { noMemorySnapshots }), details: { ...health.details, 'memory snapshots': noMemorySnapshots === undefined ? 'yes' : `no: ${noMemorySnapshots}` } };
   }
 
   /** Asked of this machine once; an engine elsewhere chooses by itself. */
@@ -58,7 +66,7 @@ export class DockerProvider implements Provider {
   }
 
   restore(snapshot: ProviderSnapshot, spec: SandboxSpec, options?: OperationOptions): Promise<Sandbox> {
-    return this.start(snapshot.ref, spec, 'episode', options);
+    return snapshot.kind === 'memory' ? this.resume(snapshot, spec, options) : this.start(snapshot.ref, spec, 'episode', options);
   }
 
   list(options?: OperationOptions): Promise<SandboxInfo[]> {
@@ -73,18 +81,29 @@ export class DockerProvider implements Provider {
   }
 
   hasSnapshot(snapshot: ProviderSnapshot, options?: OperationOptions): Promise<boolean> {
-    return snapshot.provider === this.id && snapshot.kind === 'filesystem' ? hasImage(this.engine, snapshot.ref, options) : Promise.resolve(false);
+    if (snapshot.provider !== this.id) return Promise.resolve(false);
+    const { memory } = this;
+    if (snapshot.kind === 'filesystem') return hasImage(this.engine, snapshot.ref, options);
+    return memory ? this.engine.call('Looking for the snapshot', options, QUERY_TIMEOUT_MS, (docker) => memory.has(docker, snapshot.ref)) : Promise.resolve(false);
   }
 
-  removeSnapshot(snapshot: ProviderSnapshot, options?: OperationOptions): Promise<void> {
-    return removeImage(this.engine, snapshot.ref, options);
+  removeSnapshot({ kind, ref }: ProviderSnapshot, options?: OperationOptions): Promise<void> {
+    const { memory } = this;
+    if (kind === 'filesystem' || !memory) return removeImage(this.engine, ref, options);
+    return this.engine.call('Removing the snapshot', options, QUERY_TIMEOUT_MS, (docker, signal) => memory.remove(docker, ref, signal));
   }
 
   sizes(snapshots: readonly ProviderSnapshot[], options?: OperationOptions): Promise<SnapshotSizes> {
-    return this.engine.call('Measuring snapshots', options, QUERY_TIMEOUT_MS, (docker) => sizesOf(docker, snapshots));
+    return this.engine.call('Measuring snapshots', options, QUERY_TIMEOUT_MS, async (docker) => {
+      const refs = (kind: SnapshotKind): ProviderSnapshot[] => snapshots.filter((snapshot) => snapshot.kind === kind);
+      const files = await sizesOf(docker, refs('filesystem'));
+      const memory = (await this.memory?.sizes(docker, refs('memory').map(({ ref }) => ref))) ?? new Map<string, number>();
+      return { total: [...memory.values()].reduce((sum, bytes) => sum + bytes, files.total), own: new Map([...files.own, ...memory]) };
+    });
   }
 
   async exportSnapshot(snapshot: ProviderSnapshot, options?: OperationOptions): Promise<Readable> {
+    if (snapshot.kind === 'memory') throw new Unsupported('a memory snapshot cannot be exported: it needs the image, the kernel and the engine that it was taken with; export a snapshot of the files');
     const doing = 'Exporting the snapshot';
     const stream = await this.engine.call(doing, options, QUERY_TIMEOUT_MS, async (docker) => {
       await docker.getImage(snapshot.ref).inspect();
@@ -94,7 +113,7 @@ export class DockerProvider implements Provider {
   }
 
   importSnapshot(data: Readable, kind: SnapshotKind, options?: OperationOptions): Promise<ProviderSnapshot> {
-    if (kind === 'memory') return Promise.reject(new Unsupported(`${this.title} has no memory snapshots`));
+    if (kind === 'memory') return Promise.reject(new Unsupported(`${this.title} takes in no memory snapshots from elsewhere`));
     return this.engine.call('Importing the snapshot', options, TRANSFER_TIMEOUT_MS, (docker, signal) => loadSnapshot(this.engine, docker, data, signal)).finally(() => void data.destroy());
   }
 
@@ -107,16 +126,36 @@ export class DockerProvider implements Provider {
     // A list that is wrong is told before anything is made.
     listOf(spec.network);
     const { container, gate } = await this.startContainer(id, image, spec, purpose, options);
+    return this.made(id, container, gate, spec, false, async () => {
+      if (spec.resources.gpu) await this.engine.call('Looking for the GPU', options, GPU_TIMEOUT_MS, (_, signal) => verifyGpu(container, spec.resources.gpu!, signal));
+    });
+  }
+
+  /** Of a container that runs. When it cannot be made ready it is ended before this rejects. */
+  private async made(id: string, container: Docker.Container, gate: Gate, spec: SandboxSpec, inherits: boolean, prepare?: () => Promise<void>): Promise<Sandbox> {
     const info: SandboxInfo = { id, provider: this.id, labels: spec.labels, createdAt: Date.now(), state: 'running' };
-    const sandbox = new DockerSandbox(this.engine, container, gate, info, { ...spec, env: { ...proxyVariables(spec.network), ...spec.env } });
+    const env = { ...proxyVariables(spec.network), ...spec.env };
+    const sandbox = new DockerSandbox(this.engine, container, gate, info, { ...spec, env }, this.memory && { snapshots: this.memory, inherits });
     try {
       await sandbox.ready();
-      if (spec.resources.gpu) await this.engine.call('Looking for the GPU', options, GPU_TIMEOUT_MS, (_, signal) => verifyGpu(container, spec.resources.gpu!, signal));
+      await prepare?.();
       return sandbox;
     } catch (error) {
       await sandbox.terminate().catch((failure: Error) => this.context.log(`the sandbox ${id} could not be ended: ${failure.message}`));
       throw error;
     }
+  }
+
+  /** A sandbox in which the processes of a memory snapshot go on. */
+  private async resume({ ref }: ProviderSnapshot, spec: SandboxSpec, options: OperationOptions | undefined): Promise<Sandbox> {
+    const { engine, memory } = this;
+    if (!memory) throw new Unsupported(`${this.title} has no memory snapshots`);
+    listOf(spec.network);
+    const past = await engine.call('Looking at the snapshot', options, QUERY_TIMEOUT_MS, (docker) => memory.past(docker, ref, spec));
+    const id = newId();
+    const begin = (_: unknown, __: AbortSignal, gate: Gate): Promise<void> => Promise.resolve(gate.adopt(past, Math.ceil(spec.lifetimeMs / 1000)));
+    const { container, gate } = await bringUp(engine, containerName(id), (docker) => memory.restore(docker, ref, id, spec), begin, options);
+    return this.made(id, container, gate, spec, true);
   }
 
   private async startContainer(id: string, image: string, spec: SandboxSpec, purpose: Purpose, options: OperationOptions | undefined): ReturnType<typeof startContainer> {

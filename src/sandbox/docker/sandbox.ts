@@ -15,6 +15,7 @@ import { requireWritesSeen } from './gvisor.js';
 import { InsideArchives } from './insideArchives.js';
 import type { Gate } from './gate.js';
 import { containerName } from './labels.js';
+import type { MemorySnapshots } from './memory.js';
 import { Processes } from './processes.js';
 import { connectInside } from './relay.js';
 import { SOCKETS } from './shell.js';
@@ -36,8 +37,10 @@ export class DockerSandbox implements Sandbox {
     gate: Gate,
     readonly info: SandboxInfo,
     private readonly spec: SandboxSpec,
+    /** `inherits`: whether something may run in it from the beginning. */
+    private readonly memory: { readonly snapshots: MemorySnapshots; readonly inherits: boolean } | undefined,
   ) {
-    this.processes = new Processes(engine, container, gate, spec);
+    this.processes = new Processes(engine, container, gate, spec, memory?.inherits ?? false);
     const exec = (argv: readonly string[], more?: ExecOptions): ExecProcess => this.exec(argv, more);
     const inside = spec.user !== undefined || spec.writable !== undefined || spec.isolation === 'gvisor';
     this.files = new DockerFiles(engine, inside ? new InsideArchives(exec) : new EngineArchives(container, engine.kind.looseArchives), exec);
@@ -91,7 +94,7 @@ export class DockerSandbox implements Sandbox {
   }
 
   snapshot(kind: SnapshotKind, options?: OperationOptions): Promise<ProviderSnapshot> {
-    if (kind === 'memory') return Promise.reject(new Unsupported(`${this.engine.kind.title} cannot snapshot memory; take a filesystem snapshot, or use a provider that can`));
+    if (kind === 'memory') return this.snapshotMemory(options);
     return this.engine.call('Taking the snapshot', options, SNAPSHOT_TIMEOUT_MS, async (_, signal) => {
       await this.requireWritesInRoot(signal);
       return commit(this.engine, containerName(this.id), this.info.labels, { ...options, signal });
@@ -106,6 +109,20 @@ export class DockerSandbox implements Sandbox {
   private async requireWritesInRoot(signal: AbortSignal): Promise<void> {
     if (this.spec.writable !== undefined) throw new Unsupported(`with a read-only root ${this.engine.kind.title} does not know what the sandbox has written; leave \`read_only\` out to take a snapshot, or use bubblewrap`);
     if (this.spec.isolation === 'gvisor') await requireWritesSeen(this, () => this.changesNow(signal), signal);
+  }
+
+  private snapshotMemory(options: OperationOptions | undefined): Promise<ProviderSnapshot> {
+    const { engine, memory, info, spec } = this;
+    if (!memory) return Promise.reject(new Unsupported(`${engine.kind.title} cannot snapshot memory; take a filesystem snapshot, or use a provider that can`));
+    // It would have to hold what is in the file systems of those folders, too.
+    if (spec.writable !== undefined) return Promise.reject(new Unsupported('a sandbox with a read-only root cannot be snapshotted with its memory; leave `read_only` out'));
+    return engine.call('Taking the memory snapshot', options, SNAPSHOT_TIMEOUT_MS, async (docker, signal) => {
+      const missing = await memory.snapshots.missing(engine, signal);
+      if (missing !== undefined) throw new Unsupported(`memory cannot be snapshotted here: ${missing}`);
+      const past = await this.processes.past(signal);
+      const made = await memory.snapshots.take(docker, this.container.id, { owner: info.labels.owner, past, spec }, signal);
+      return { provider: engine.kind.id, kind: 'memory', ...made };
+    });
   }
 
   async terminate(options?: OperationOptions): Promise<void> {

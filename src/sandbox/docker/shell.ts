@@ -28,10 +28,10 @@ const runs = (job: string): string => `{ (${job}) 2>&4 4>&-; c=$?; } 4>&2 2>/dev
 
 /**
  * The sandbox's first process, `sh -c GATE sh SECONDS`. It runs the first command that is sent on its standard input, which spares that
- * command an exec, and then only waits, so that nothing that is written to its input later can make it do anything.
+ * command an exec, and then only waits, so that nothing that is written to its input later can make it do anything but set its timer anew.
  *
  * - Standard input ends when the owner is gone (StdinOnce): then everything ends, also while the command runs.
- * - SECONDS after the start everything ends.
+ * - SECONDS after the start everything ends, or so many seconds after a line with a number: a copy of the sandbox has a life of its own.
  * - USR1 kills every process but this one, at once (`kill -1` spares process 1), and says so by printing `n`. It is understood from the moment
  *   the first command's end has been reported.
  * - Where the engine has made no /etc/hosts, it does: programs that talk to themselves ask for `localhost`.
@@ -44,8 +44,8 @@ exec 3<&0 </dev/null
 trap '' XFSZ
 trap 'exit 0' TERM
 end() { kill -s TERM 1; kill -s KILL -- -1; }
-timer() { (sleep "$1"; end) >/dev/null 2>&1 3<&- & }
-watch() { (while read -r l; do :; done; end) <&3 >/dev/null 2>&1 3<&- & w=$!; }
+timer() { (trap 'kill -s KILL $s; exit' TERM; sleep "$1" & s=$!; wait $s; end) >/dev/null 2>&1 3<&- & t=$!; }
+watch() { (while read -r l; do case $l in '' | *[!0-9]*) ;; *) kill -s TERM $t; timer "$l" ;; esac; done; end) <&3 >/dev/null 2>&1 3<&- & w=$!; }
 timer "$1"
 { [ -s /etc/hosts ] || echo "$HOSTS" >/etc/hosts; } 2>/dev/null
 ${read('<&3')}
@@ -61,6 +61,22 @@ export const WRAPPER = `trap '' XFSZ
 ${read('')}
 ${runs('eval "$p"; exec "$@"')}
 ${REPORT}`;
+
+/**
+ * The same for a command that belongs to the sandbox more than to whoever started it: it and all of its surroundings are children of process 1, which takes them
+ * over when their parent kills itself. Only the shell that waits for them is from outside. When it has gone, as in a copy of the sandbox, what the command
+ * writes goes nowhere, and no write fails. (Started with \`&\` it would ignore interrupts.)
+ */
+export const LASTING_WRAPPER = `trap '' XFSZ
+${read('')}
+pass() { trap '' PIPE; cat; exec cat >/dev/null; }
+exec 3>&1 4>&2 2>/dev/null
+: "$(exec 7>&1
+{
+c=$({ { { (exec 2>&6 3>&- 4>&- 5>&- 6>&- 7>&-; eval "$p"; exec "$@"); echo $? >&5; } | pass >&3 6>&-; } 6>&1 | pass >&4; } 5>&1)
+trap '' PIPE
+{ ${REPORT}; } >&3 2>&4
+} | sh -c 'kill -s KILL "$PPID"' 7>&-)"`;
 
 /**
  * The same on a terminal, `sh -c TERMINAL_WRAPPER sh NONCE`, but that the lines end with what becomes the command: while they are read the
@@ -82,6 +98,16 @@ for f in $(grep -lF -- "$1" /proc/[0-9]*/environ 2>/dev/null); do f=\${f#/proc/}
 kill -s KILL $k 2>/dev/null
 done`;
 
+/** Command lines of processes under those that were started from outside, like each exec but the one that asks: their parent is none of the sandbox's. */
+export const FROM_OUTSIDE = `of() { while read -r k v _; do [ "$k" = PPid: ] && { echo "$v"; return; }; done <"$1/status"; }
+for f in /proc/[0-9]*; do
+q=$(of $f) 2>/dev/null
+case $q in '' | 0 | 1 | $$) continue ;; esac
+[ "$(of /proc/$q)" = 0 ] || continue
+tr '\\0\\n' '  ' <$f/cmdline
+echo
+done 2>/dev/null`;
+
 export const KILL_ALL = 'kill -s KILL -- -1 2>/dev/null; echo done';
 
 export interface Command {
@@ -90,6 +116,8 @@ export interface Command {
   readonly cwd?: string;
   /** Whether the command reads the standard input that it is started with. */
   readonly stdin: boolean;
+  /** Whether it belongs to the sandbox more than to whoever started it. */
+  readonly lasting?: boolean;
   readonly cookie: string;
 }
 

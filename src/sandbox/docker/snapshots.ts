@@ -5,7 +5,7 @@ import { SandboxError } from '../errors.js';
 import type { OperationOptions, ProviderSnapshot, SandboxLabels } from '../provider.js';
 import type { Engine } from './engine.js';
 import { reasonOf, statusOf } from './failures.js';
-import { BASE_LAYERS_LABEL, SNAPSHOT_LABEL, snapshotLabels } from './labels.js';
+import { BASE_LAYERS_LABEL, CHECKPOINT_IMAGE, SNAPSHOT_LABEL, snapshotLabels } from './labels.js';
 
 const COMMIT_TIMEOUT_MS = 900_000;
 const IMAGE_TIMEOUT_MS = 60_000;
@@ -53,27 +53,50 @@ export function snapshotName({ template, digest }: SandboxLabels): [repository: 
 
 /** One that has lost its name was removed, and is only kept by the engine because others are based on it. */
 export function hasImage(engine: Engine, ref: string, options: OperationOptions | undefined): Promise<boolean> {
-  return engine.call('Looking for the snapshot', options, IMAGE_TIMEOUT_MS, async (docker) => ((await lookAt(docker, ref))?.RepoTags ?? []).length > 0);
+  return engine.call('Looking for the snapshot', options, IMAGE_TIMEOUT_MS, async (docker) => namesOf(await lookAt(docker, ref)).own.length > 0);
+}
+
+export const hasName = async (docker: Docker, name: string): Promise<boolean> => (await lookAt(docker, name)) !== undefined;
+
+/** Names of an image as a snapshot, and those that keep it for memory snapshots. */
+function namesOf(image: Docker.ImageInspectInfo | undefined): { own: string[]; kept: string[] } {
+  const names = image?.RepoTags ?? [];
+  return { own: names.filter((name) => !name.startsWith(`${CHECKPOINT_IMAGE}:`)), kept: names.filter((name) => name.startsWith(`${CHECKPOINT_IMAGE}:`)) };
 }
 
 /**
  * Removes the image and its names, and no image that was not a snapshot. What is not there is a success. One that others are based on only loses its
- * names: the engine keeps it until the last of those has gone, and then it goes too.
+ * names: the engine keeps it until the last of those has gone, and then it goes too. So does one that a memory snapshot needs.
  */
 export function removeImage(engine: Engine, ref: string, options: OperationOptions | undefined): Promise<void> {
   return engine.call('Removing the snapshot', options, IMAGE_TIMEOUT_MS, async (docker, signal) => {
-    for (let at: string | undefined = ref; at; ) {
-      const image = await lookAt(docker, at);
-      // On the way up: only snapshots that were removed already.
-      if (!image || (at !== ref && ((image.RepoTags ?? []).length > 0 || image.Config.Labels?.[SNAPSHOT_LABEL] !== '1'))) return;
-      if (!(await removeOne(docker, at, image.RepoTags ?? [], signal))) return;
-      at = image.Parent;
-    }
+    const image = await lookAt(docker, ref);
+    const { own, kept } = namesOf(image);
+    if (kept.length > 0) for (const name of own) await remove(docker, name, signal);
+    else if (image && (await removeOne(docker, ref, own, signal))) await removeAbandoned(docker, image.Parent, signal);
   });
 }
 
+/** Takes a name away from an image, and the image with it if that was the last one. What is not there is a success. */
+export async function releaseImage(docker: Docker, name: string, signal?: AbortSignal): Promise<void> {
+  const image = await lookAt(docker, name);
+  if (!image) return;
+  await remove(docker, name, signal);
+  if ((image.RepoTags ?? []).length <= 1) await removeAbandoned(docker, image.Parent, signal);
+}
+
+/** On the way up: only snapshots that were removed already. */
+async function removeAbandoned(docker: Docker, from: string | undefined, signal?: AbortSignal): Promise<void> {
+  for (let at = from; at; ) {
+    const image = await lookAt(docker, at);
+    if (!image || (image.RepoTags ?? []).length > 0 || image.Config.Labels?.[SNAPSHOT_LABEL] !== '1') return;
+    if (!(await removeOne(docker, at, [], signal))) return;
+    at = image.Parent;
+  }
+}
+
 /** False if others are based on it, so that only its names could be taken away. */
-async function removeOne(docker: Docker, id: string, names: readonly string[], signal: AbortSignal): Promise<boolean> {
+async function removeOne(docker: Docker, id: string, names: readonly string[], signal?: AbortSignal): Promise<boolean> {
   try {
     await remove(docker, id, signal);
     return true;
@@ -85,7 +108,7 @@ async function removeOne(docker: Docker, id: string, names: readonly string[], s
   return false;
 }
 
-async function remove(docker: Docker, name: string, signal: AbortSignal): Promise<void> {
+async function remove(docker: Docker, name: string, signal?: AbortSignal): Promise<void> {
   try {
     await docker.getImage(name).remove({ force: true, noprune: true, abortSignal: signal } as Docker.ImageRemoveOptions);
   } catch (error) {

@@ -2,7 +2,7 @@
 import * as l10n from '@vscode/l10n';
 import * as vscode from 'vscode';
 import type { SnapshotKind } from '../../../sandbox/provider.js';
-import { formatBytes } from '../../format.js';
+import { formatBytes, oneLine } from '../../format.js';
 import { Commands } from '../../ids.js';
 import { withCancellableProgress } from '../../progress.js';
 import { tellQuietly } from '../../quiet.js';
@@ -13,6 +13,7 @@ import { nameOf, sandboxTarget } from './targets.js';
 
 interface Taking {
   readonly ref: SandboxRef;
+  readonly kind: SnapshotKind;
   readonly name: string;
 }
 
@@ -20,15 +21,26 @@ export function registerSnapshotCommands(services: Services): void {
   const { commander } = services;
   const target = async (argument: unknown): Promise<Taking | undefined> => {
     const ref = await sandboxTarget(services, argument);
-    const name = ref && (await vscode.window.showInputBox({ title: l10n.t('Snapshot of {0}', nameOf(services, ref)), prompt: l10n.t('A name for it; none is fine, too') }));
-    return name === undefined ? undefined : { ref: ref!, name: name.trim() };
+    const kind = ref && (await pickKind(services, ref));
+    const name = kind && (await vscode.window.showInputBox({ title: l10n.t('Snapshot of {0}', nameOf(services, ref)), prompt: l10n.t('A name for it; none is fine, too') }));
+    return name === undefined ? undefined : { ref: ref!, kind: kind!, name: name.trim() };
   };
   const failed = (why: string, taking: Taking | undefined) => l10n.t('Failed to snapshot {0}: {1}', nameOf(services, taking?.ref), why);
-  commander.register(Commands.snapshotSandbox, { target, needsTrust: true, failed, run: (taking) => take(services, taking, 'filesystem') });
-  commander.register(Commands.snapshotSandboxMemory, { target, needsTrust: true, failed, run: (taking) => take(services, taking, 'memory') });
+  commander.register(Commands.snapshotSandbox, { target, needsTrust: true, failed, run: (taking) => take(services, taking) });
 }
 
-async function take(services: Services, { ref, name }: Taking, kind: SnapshotKind): Promise<string | undefined> {
+/** Asked only where the provider has both. */
+async function pickKind({ sandboxes, setup }: Services, ref: SandboxRef): Promise<SnapshotKind | undefined> {
+  if (!sandboxes.get(ref)?.sandbox.memorySnapshots) return 'filesystem';
+  const missing = setup.known?.providers.find(({ id }) => id === ref.provider)?.noMemorySnapshots;
+  const kinds: (vscode.QuickPickItem & { readonly kindOf: SnapshotKind })[] = [
+    { kindOf: 'filesystem', label: l10n.t('$(archive) Files'), detail: l10n.t('What is on its disk. It starts with no process.') },
+    { kindOf: 'memory', label: l10n.t('$(chip) Memory'), detail: missing ? l10n.t('Not possible here: {0}', oneLine(missing, 200)) : l10n.t('Its files and its running processes, with their open ports: they go on in every sandbox that is restored.') },
+  ];
+  return (await vscode.window.showQuickPick(kinds, { placeHolder: l10n.t('What does the snapshot hold?') }))?.kindOf;
+}
+
+async function take(services: Services, { ref, kind, name }: Taking): Promise<string | undefined> {
   const { root, id } = ref;
   const outcome = await withCancellableProgress(l10n.t('Snapshotting {0}', nameOf(services, ref)), (signal) => services.runner.request('sandbox/snapshot', { root, id, kind, ...(name && { name }) }, { signal }));
   if (outcome.cancelled) return undefined;

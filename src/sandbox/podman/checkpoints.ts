@@ -1,0 +1,145 @@
+/**
+ * Memory snapshots: the archive that Podman makes of a running container, of its processes and of the files that differ from its image, in a folder of
+ * our own. Restored it has Podman make any container, with any rights, so none is taken that Podman does not vouch for: a tag of the image bears the
+ * archive's digest, which is also the snapshot's name.
+ */
+import type Docker from 'dockerode';
+import { createHash, randomBytes, type Hash } from 'node:crypto';
+import { createReadStream, createWriteStream } from 'node:fs';
+import { mkdir, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import { containerName, CHECKPOINT_IMAGE } from '../docker/labels.js';
+import type { Past } from '../docker/gate.js';
+import type { MemorySnapshots } from '../docker/memory.js';
+import { hasName, releaseImage } from '../docker/snapshots.js';
+import { SandboxError, Unsupported } from '../errors.js';
+import { isOwnerAlive } from '../owner.js';
+import type { ProviderSnapshot, SandboxSpec } from '../provider.js';
+import { checkpoint, restore } from './libpod.js';
+import { missingForCheckpoints } from './criu.js';
+import { redescribed } from './redescribed.js';
+
+/** Beside the archive. Its text is part of the digest. */
+interface About {
+  readonly past: Past;
+  /** Whether it has no network but its own loopback interface. */
+  readonly offline: boolean;
+  readonly user?: string | undefined;
+}
+
+const ARCHIVE = 'archive.tar';
+const ABOUT = 'checkpoint.json';
+/** Says, before it is done, which tag there may be. */
+const TAGGED = 'tagged';
+const REF = /^[0-9a-f]{64}$/;
+const tagOf = (ref: string): string => `${CHECKPOINT_IMAGE}:${ref}`;
+
+export class Checkpoints implements MemorySnapshots {
+  constructor(private readonly folder: string) {}
+
+  readonly missing = missingForCheckpoints;
+
+  async take(docker: Docker, container: string, { owner, past, spec }: Parameters<MemorySnapshots['take']>[2], signal: AbortSignal): Promise<Pick<ProviderSnapshot, 'ref' | 'sizeBytes'>> {
+    await this.removeTorn(docker);
+    const partial = join(this.folder, `${randomBytes(6).toString('hex')}.${owner.replaceAll(':', '_')}.partial`);
+    await mkdir(partial, { recursive: true, mode: 0o700 });
+    try {
+      const { Image } = await docker.getContainer(container).inspect();
+      const about = JSON.stringify({ past, offline: spec.network !== 'full', user: spec.user } satisfies About);
+      const hash = createHash('sha256').update(about);
+      const archive = hashed(await checkpoint(docker, container, signal), hash);
+      await pipeline(archive, createWriteStream(join(partial, ARCHIVE), { mode: 0o600 }), { signal });
+      await writeFile(join(partial, ABOUT), about, { mode: 0o600 });
+      const ref = hash.digest('hex');
+      await writeFile(join(partial, TAGGED), ref);
+      await docker.getImage(Image).tag({ repo: CHECKPOINT_IMAGE, tag: ref });
+      signal.throwIfAborted();
+      await rename(partial, this.at(ref));
+      return { ref, sizeBytes: await this.size(ref) };
+    } finally {
+      await this.discard(docker, partial);
+    }
+  }
+
+  async past(docker: Docker, ref: string, { network, user, resources }: SandboxSpec): Promise<Past> {
+    const about = await this.about(docker, ref);
+    if (about.offline !== (network !== 'full')) throw new Unsupported(`the processes of the memory snapshot have ${about.offline ? 'no network' : 'a network'}, and so does a sandbox of it: \`network: ${about.offline ? 'full' : 'none'}\` cannot be had`);
+    if (about.user !== user) throw new Unsupported(`the processes of the memory snapshot run as ${about.user ?? "the image's user"}, and a sandbox of it can have no other user than that`);
+    if (resources.gpu) throw new Unsupported('a sandbox of a memory snapshot has no GPU; remove `gpu`');
+    return about.past;
+  }
+
+  async restore(docker: Docker, ref: string, id: string, spec: SandboxSpec): Promise<Docker.Container> {
+    const hash = createHash('sha256').update(await readFile(join(this.at(ref), ABOUT)));
+    const archive = checked(createReadStream(join(this.at(ref), ARCHIVE)), hash, ref);
+    await restore(docker, containerName(id), redescribed(archive, { id, spec, image: tagOf(ref) }));
+    return docker.getContainer(containerName(id));
+  }
+
+  has(docker: Docker, ref: string): Promise<boolean> {
+    return this.about(docker, ref).then(() => true, (error: unknown) => {
+      if (error instanceof SandboxError) return false;
+      throw error;
+    });
+  }
+
+  async remove(docker: Docker, ref: string, signal: AbortSignal): Promise<void> {
+    const folder = this.at(ref);
+    // Without its tag it is no snapshot any more, whatever is left of it.
+    await releaseImage(docker, tagOf(ref), signal);
+    await rm(folder, { recursive: true, force: true });
+  }
+
+  async sizes(docker: Docker, refs: readonly string[]): Promise<Map<string, number>> {
+    await this.removeTorn(docker);
+    const sizes = await Promise.all(refs.map(async (ref) => [ref, await this.size(ref).catch(() => undefined)] as const));
+    return new Map(sizes.filter((each): each is [string, number] => each[1] !== undefined));
+  }
+
+  /** @throws SandboxError if it is gone */
+  private async about(docker: Docker, ref: string): Promise<About> {
+    const text = await readFile(join(this.at(ref), ABOUT), 'utf8').catch(() => undefined);
+    if (text === undefined) throw new SandboxError(`the memory snapshot ${short(ref)} is gone`);
+    if (!(await hasName(docker, tagOf(ref)))) throw new SandboxError(`this Podman does not know the memory snapshot ${short(ref)}: it was made by another one, or its image has been removed`);
+    return JSON.parse(text) as About;
+  }
+
+  private size = async (ref: string): Promise<number> => (await stat(join(this.at(ref), ARCHIVE))).size;
+
+  /** Removes what was not finished. */
+  private async discard(docker: Docker, partial: string): Promise<void> {
+    const ref = await readFile(join(partial, TAGGED), 'latin1').catch(() => undefined);
+    if (ref !== undefined && REF.test(ref)) await releaseImage(docker, tagOf(ref)).catch(() => undefined);
+    await rm(partial, { recursive: true, force: true });
+  }
+
+  /** Removes what processes left behind that died while they took one. */
+  private async removeTorn(docker: Docker): Promise<void> {
+    for (const name of await readdir(this.folder).catch(() => [])) {
+      const owner = /^[0-9a-f]+\.(.+)\.partial$/.exec(name)?.[1];
+      if (owner !== undefined && !(await isOwnerAlive(owner.replaceAll('_', ':')))) await this.discard(docker, join(this.folder, name));
+    }
+  }
+
+  private at(ref: string): string {
+    if (!REF.test(ref)) throw new SandboxError(`"${ref.slice(0, 80)}" is no memory snapshot`);
+    return join(this.folder, ref);
+  }
+}
+
+const short = (ref: string): string => ref.slice(0, 12);
+
+async function* hashed(chunks: AsyncIterable<Buffer>, hash: Hash): AsyncGenerator<Buffer> {
+  for await (const chunk of chunks) {
+    hash.update(chunk);
+    yield chunk;
+  }
+}
+
+/** The bytes of the archive, and an error after the last of them unless they are those that were written. */
+async function* checked(archive: Readable, hash: Hash, ref: string): AsyncGenerator<Buffer> {
+  yield* hashed(archive as AsyncIterable<Buffer>, hash);
+  if (hash.digest('hex') !== ref) throw new SandboxError(`the memory snapshot ${short(ref)} is not what it was when it was taken; delete it`);
+}

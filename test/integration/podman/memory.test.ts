@@ -1,0 +1,186 @@
+/** Memory snapshots against a real Podman with a real CRIU: processes that go on in many sandboxes. */
+import { strict as assert } from 'node:assert';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { open, readdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
+import { fileURLToPath } from 'node:url';
+import { CHECKPOINT_IMAGE } from '../../../src/sandbox/docker/labels.js';
+import type { ProviderSnapshot, Sandbox } from '../../../src/sandbox/provider.js';
+import { skip } from '../../support/skip.js';
+import { Bench, output, run, until } from '../conformance/bench.js';
+import { podmanSubject, type PodmanSubject } from './subject.js';
+
+const ORPHAN = fileURLToPath(new URL('../conformance/orphan.ts', import.meta.url));
+const PORT = 7070;
+/** Answers each connection with one more than the last. What it counts is nowhere but in its memory. */
+const COUNTER = `import socket
+s = socket.create_server(("127.0.0.1", ${PORT}))
+n = 0
+while True:
+    c, _ = s.accept()
+    n += 1
+    c.sendall(b"%d" % n)
+    c.close()`;
+
+describe('podman memory snapshots', function () {
+  this.timeout(180_000);
+  const bench = new Bench();
+  let subject: PodmanSubject;
+  let tagsBefore: string[] = [];
+  const made: ProviderSnapshot[] = [];
+
+  before(async function () {
+    this.timeout(600_000);
+    subject = await podmanSubject();
+    await bench.start(subject);
+    if (subject.noCheckpoints) skip(this, subject.noCheckpoints);
+  });
+  afterEach(async () => {
+    await bench.terminateAll();
+    for (const snapshot of made.splice(0)) await bench.provider.removeSnapshot(snapshot);
+  });
+  after(() => bench.stop());
+
+  /** A sandbox whose server has counted to `n`. */
+  const counted = async (n: number, from?: ProviderSnapshot): Promise<Sandbox> => {
+    const sandbox = await bench.restore({}, from);
+    await output(sandbox, ['sh', '-c', `setsid python3 -c '${COUNTER}' </dev/null >/dev/null 2>&1 &`]);
+    await until(async () => (await sandbox.ports()).length > 0, 'the server');
+    for (let time = 1; time <= n; time++) assert.equal(await next(sandbox), time);
+    return sandbox;
+  };
+  const next = async (sandbox: Sandbox): Promise<number> => Number(await text(await sandbox.connect(PORT)));
+  const snapshotOf = async (sandbox: Sandbox): Promise<ProviderSnapshot> => {
+    const snapshot = await sandbox.snapshot('memory');
+    made.push(snapshot);
+    return snapshot;
+  };
+  const kept = async (): Promise<string[]> => readdir(join(subject.context.stateDir, 'memory')).catch(() => []);
+  /** Of this test's own: whoever shares the service has others. */
+  const tags = async (): Promise<string[]> => (await subject.podman('images', '--filter', `reference=${CHECKPOINT_IMAGE}`, '--format', '{{.Tag}}')).split('\n').filter((tag) => tag !== '' && !tagsBefore.includes(tag));
+
+  it('check says that they can be taken', async () => {
+    const health = await bench.provider.check();
+    assert.equal(health.noMemorySnapshots, undefined);
+    assert.equal(health.details?.['memory snapshots'], 'yes');
+  });
+
+  it('a server with a counter is restored eight times at once, and each goes on from the same count by itself', async () => {
+    const source = await counted(3);
+    await output(source, 'echo file > /srv/file');
+    const snapshot = await snapshotOf(source);
+    assert.equal(snapshot.kind, 'memory');
+    assert.equal((await bench.provider.sizes([snapshot])).own.get(snapshot.ref), snapshot.sizeBytes);
+    assert.equal(await next(source), 4, 'the source goes on');
+    const copies = await Promise.all(Array.from({ length: 8 }, (_, number) => bench.restore({ resources: number === 2 ? { pids: 20 } : {} }, snapshot)));
+    for (const [number, copy] of copies.entries()) {
+      for (let time = 0; time <= number; time++) assert.equal(await next(copy), 4 + time, `copy ${number}`);
+    }
+    assert.equal(await next(copies[0]!), 5, 'no copy counts for another');
+    assert.equal(await output(copies[1]!, 'cat /srv/file'), 'file\n');
+    const forks = 'n=0; while [ $n -lt 30 ]; do sleep 30 & n=$((n+1)); done';
+    assert.match((await run(copies[2]!, forks)).stderr, /fork/i, 'limits are of the new sandbox');
+    assert.equal((await run(copies[3]!, forks)).stderr, '', 'and of no other');
+    const found = (await bench.provider.list()).filter(({ id }) => copies.some((copy) => copy.id === id));
+    assert.equal(found.length, 8);
+    for (const { labels } of found) assert.deepEqual([labels.run, labels.episode], ['conformance', 7]);
+    await copies[2]!.killAll();
+    assert.deepEqual(await copies[2]!.ports(), []);
+    assert.equal(await output(copies[2]!, 'echo still there'), 'still there\n');
+    await Promise.all(copies.map((copy) => copy.terminate()));
+    for (const { id } of copies) await subject.assertNothingLeft?.(id);
+  });
+
+  it('a restored sandbox ends with its owner, and at its own deadline', async () => {
+    const snapshot = await snapshotOf(await counted(1));
+    await bench.terminateAll();
+    const brief = await bench.restore({ lifetimeMs: 3000 }, snapshot);
+    await brief.ended;
+    await until(async () => !(await bench.provider.list()).some(({ id }) => id === brief.id), 'the end of a life');
+    const child = spawn(process.execPath, ['--import', 'tsx', ORPHAN, 'podman', subject.context.stateDir, JSON.stringify(snapshot)], { stdio: ['ignore', 'pipe', 'inherit'] });
+    const [line] = (await once(child.stdout, 'data')) as [Buffer];
+    const { id, owner } = JSON.parse(line.toString()) as { id: string; owner: string };
+    assert.equal((await bench.provider.list()).find((info) => info.id === id)?.labels.owner, owner);
+    child.kill('SIGKILL');
+    await until(async () => !(await bench.provider.list()).some((info) => info.id === id), 'the end of the orphan');
+    await subject.assertNothingLeft?.(id);
+  });
+
+  it('holds services that write, whoever reads them, and connections inside', async () => {
+    const source = await bench.restore();
+    const heard: string[] = [];
+    for (const name of ['one', 'two']) {
+      const service = source.exec(['sh', '-c', `n=0; while echo ${name} $n && echo ${name} >&2; do n=$((n+1)); echo $n > /srv/${name}; sleep 0.05; done`], { lasting: true });
+      service.exit.catch(() => undefined);
+      service.stderr.resume();
+      service.stdout.on('data', (data: Buffer) => heard.push(data.toString()));
+    }
+    const pair = `import socket, time
+s = socket.create_server(("127.0.0.1", ${PORT}))
+a = socket.create_connection(("127.0.0.1", ${PORT})); b, _ = s.accept()
+s.close()
+open("/srv/pair", "w").close()
+while True:
+    a.sendall(b"x"); b.recv(1)
+    open("/srv/pair", "a").write("x")
+    time.sleep(0.05)`;
+    source.exec(['python3', '-c', pair], { lasting: true }).exit.catch(() => undefined);
+    const counts = async (sandbox: Sandbox): Promise<number[]> => [...(await output(sandbox, 'cat /srv/one /srv/two; wc -c </srv/pair')).split('\n').slice(0, 3).map(Number)];
+    const grow = async (sandbox: Sandbox): Promise<void> => {
+      const before = await counts(sandbox);
+      await until(async () => (await counts(sandbox)).every((count, at) => count > before[at]!), 'all of them to go on');
+    };
+    await until(() => counts(source).then((all) => all.every((count) => count > 1), () => false), 'all of them');
+    const snapshot = await snapshotOf(source);
+    await grow(source);
+    assert.match(heard.join(''), /one [\s\S]*two/);
+    const copy = await bench.restore({}, snapshot);
+    await grow(copy);
+    await copy.killAll();
+    assert.equal(await output(copy, 'echo still there'), 'still there\n');
+  });
+
+  it('needs no other snapshot, and when it is removed nothing of it is left', async () => {
+    const parent = await (await bench.restore()).snapshot('filesystem');
+    const snapshot = await snapshotOf(await counted(2, parent));
+    await bench.terminateAll();
+    await bench.provider.removeSnapshot(parent);
+    assert.deepEqual([await bench.provider.hasSnapshot(parent), await bench.provider.hasSnapshot(snapshot)], [false, true]);
+    assert.equal(await next(await bench.restore({}, snapshot)), 3);
+    await bench.terminateAll();
+    await bench.provider.removeSnapshot(snapshot);
+    assert.equal(await bench.provider.hasSnapshot(snapshot), false);
+    assert.deepEqual(await kept(), []);
+    assert.ok(!(await tags()).includes(snapshot.ref));
+    await assert.rejects(subject.podman('image', 'inspect', parent.ref), 'the image that only it needed');
+    await assert.rejects(bench.restore({}, snapshot), /is gone/);
+  });
+
+  it('an archive that is not what Podman made is refused', async () => {
+    const snapshot = await snapshotOf(await counted(1));
+    const before = (await bench.provider.list()).length;
+    const file = await open(join(subject.context.stateDir, 'memory', snapshot.ref, 'archive.tar'), 'r+');
+    // A byte of an entry's content, far from any header.
+    await file.write('x', (await file.stat()).size - 5000).finally(() => file.close());
+    await assert.rejects(bench.restore({}, snapshot), /is not what it was when it was taken/);
+    assert.equal((await bench.provider.list()).length, before);
+  });
+
+  it('what cannot be done is refused with a sentence, and nothing is kept', async () => {
+    const source = await counted(1);
+    tagsBefore = await tags();
+    await assert.rejects(source.snapshot('memory', { signal: AbortSignal.timeout(100) }));
+    await until(async () => (await kept()).length === 0 && (await tags()).length === 0, 'the clean-up');
+    assert.equal(await next(source), 2, 'the source goes on');
+    const outside = source.exec(['sleep', '1000']);
+    outside.exit.catch(() => undefined);
+    await until(async () => (await output(source, 'cat /proc/[0-9]*/cmdline')).includes('sleep\x001000'), 'the command');
+    await assert.rejects(source.snapshot('memory'), { name: 'Unsupported', message: /would lack them: `sleep 1000`;/ });
+    await source.killAll();
+    const snapshot = await snapshotOf(source);
+    await assert.rejects(bench.restore({ network: 'full' }, snapshot), { name: 'Unsupported', message: /no network/ });
+    await assert.rejects(bench.provider.exportSnapshot(snapshot), { name: 'Unsupported', message: /cannot be exported/ });
+  });
+});
