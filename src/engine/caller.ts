@@ -1,4 +1,7 @@
 /** Whoever asks something of the engine: what of its environment counts. */
+import type { OfferedChat } from '../rollout/policies/llm/chat.js';
+
+export type { OfferedChat } from '../rollout/policies/llm/chat.js';
 export { Redactor } from '../rollout/secrets.js';
 
 export interface Caller {
@@ -6,6 +9,8 @@ export interface Caller {
   readonly environment: NodeJS.ProcessEnv;
   /** Values of variables that a template names as secrets, asked for when they are needed. */
   readonly variables: (names: readonly string[]) => Promise<NodeJS.ProcessEnv>;
+  /** Models that it offers, if it is an editor. */
+  readonly chat?: OfferedChat;
 }
 
 export const thisProcess: Caller = { environment: process.env, variables: () => Promise.resolve(process.env) };

@@ -30,6 +30,8 @@ import { RunViews } from './panels/runViews.js';
 import { TraceDiffs } from './panels/traceDiffs.js';
 import { TraceViews } from './panels/traceViews.js';
 import { Looking } from './looking.js';
+import { answerChat } from './models/answer.js';
+import { offeredByVsCode } from './models/vscode.js';
 import { offerResume } from './offerResume.js';
 import { roots } from './roots.js';
 import { Runner } from './runner.js';
@@ -71,6 +73,7 @@ export function activate(context: vscode.ExtensionContext): TestApi | undefined 
     idleTimeoutMs,
     onDied: (restarting) => void tellDied(restarting),
     onOlder: tellOlder,
+    chat: (request, signal) => answerChat(offeredByVsCode(), request, signal),
     onInterrupted: (interrupted) => void offerResume(services, interrupted),
   });
   own(engine);

@@ -5,7 +5,7 @@
 import * as l10n from '@vscode/l10n';
 import { EventEmitter } from 'node:events';
 import { setTimeout as delay } from 'node:timers/promises';
-import { LOOKS, type RunnerNotifications, type RunnerRequests, type RunPlace, type Work } from '../runner/api.js';
+import { LOOKS, type CallerRequests, type RunnerNotifications, type RunnerRequests, type RunPlace, type Work } from '../runner/api.js';
 import { RunnerError, type RequestOptions } from '../runner/client.js';
 import { connectRunner, type ConnectOptions, type RunnerConnection } from '../runner/connect.js';
 import { identityOf } from '../runner/identity.js';
@@ -21,6 +21,8 @@ export interface RunnerOptions {
   readonly log: (level: 'info' | 'warn' | 'error', message: string) => void;
   /** Whether more than looking is allowed: in a workspace that is not trusted nothing is run, made or removed. */
   readonly mayAct: () => boolean;
+  /** Answers for a model that VS Code offers. */
+  readonly chat: (request: CallerRequests['chat']['params'], signal: AbortSignal) => Promise<CallerRequests['chat']['result']>;
   /** The engine died. `restarting` is false the second time: then only `restart` starts it again. */
   readonly onDied: (restarting: boolean) => void;
   /** An older engine has work to finish before this version's own takes its place. */
@@ -254,7 +256,8 @@ export class Runner {
     const { client, welcome, older } = connection;
     if (this.disposed) connection.close();
     log('info', `connected to engine ${welcome.version}, process ${welcome.pid}`);
-    for (const name of ['changed', 'build/output', 'trace/hits', 'stream/data', 'terminal/exit', 'sandbox/expiring'] as const) client.on(name, (params) => this.events.emit(name, params));
+    for (const name of ['changed', 'build/output', 'trace/hits', 'stream/data', 'terminal/exit', 'sandbox/expiring', 'sandbox/step'] as const) client.on(name, (params) => this.events.emit(name, params));
+    client.answer('chat', (request, signal) => this.options.chat(request, signal));
     client.on('log', ({ level, message }) => log(level, message));
     void connection.closed.then((reason) => {
       this.events.emit('ended');

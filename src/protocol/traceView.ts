@@ -40,6 +40,8 @@ export interface TraceOpened {
 /** How a trace was asked to be looked at. */
 export interface TraceViewTarget {
   readonly step?: number;
+  /** Whether whoever looks is busy elsewhere, and keeps the keyboard there. */
+  readonly aside?: boolean;
 }
 
 /** Requests from the webview, answered by the extension: name to parameters and result. */

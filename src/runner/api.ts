@@ -2,6 +2,7 @@
  * What the runner answers over JSON-RPC (`vscode-jsonrpc`, on its socket): methods by name, each with one object of parameters. `root` is the
  * workspace folder whose `.rlenv/` is meant, as an absolute path. The first request of a connection is `hello`; anything else ends it.
  */
+import type { OfferedChat } from '../engine/caller.js';
 import type { ManualAction, ManualAnswer } from '../engine/engine.js';
 import type { ExportFormat, Selection } from '../engine/exportSelection.js';
 import type { TraceExport } from '../engine/exportTraces.js';
@@ -162,6 +163,8 @@ export type EndingReason = 'idle' | 'retired' | 'stopped';
 export interface CallerRequests {
   /** Values of variables that a template names as secrets; a name that is not set is left out. */
   'variables': { params: { names: readonly string[] }; result: Readonly<Record<string, string>> };
+  /** Of VS Code only: a turn of a model that it offers. Cancelling the request ends it. */
+  'chat': { params: Parameters<OfferedChat>[0]; result: Awaited<ReturnType<OfferedChat>> };
 }
 
 /**

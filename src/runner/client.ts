@@ -1,5 +1,5 @@
 /** The typed side of a connection to the runner. */
-import { CancellationTokenSource, ConnectionError, ErrorCodes, ResponseError, type Disposable, type MessageConnection } from 'vscode-jsonrpc/node.js';
+import { CancellationTokenSource, ConnectionError, ErrorCodes, ResponseError, type CancellationToken, type Disposable, type MessageConnection } from 'vscode-jsonrpc/node.js';
 import type { CallerRequests, RunnerErrorData, RunnerNotifications, RunnerRequests } from './api.js';
 
 export interface RequestOptions {
@@ -48,8 +48,16 @@ export class RunnerClient {
   }
 
   /** Answers what the runner asks of whoever asked it. */
-  answer<K extends keyof CallerRequests>(method: K, handler: (params: CallerRequests[K]['params']) => CallerRequests[K]['result']): Disposable {
-    return this.connection.onRequest(method, handler);
+  answer<K extends keyof CallerRequests>(method: K, handler: (params: CallerRequests[K]['params'], signal: AbortSignal) => CallerRequests[K]['result'] | Promise<CallerRequests[K]['result']>): Disposable {
+    return this.connection.onRequest(method, async (params: CallerRequests[K]['params'], token: CancellationToken) => {
+      const controller = new AbortController();
+      const subscription = token.onCancellationRequested(() => controller.abort(new Error('the request was cancelled')));
+      try {
+        return await handler(params, controller.signal);
+      } finally {
+        subscription.dispose();
+      }
+    });
   }
 }
 

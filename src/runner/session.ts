@@ -1,7 +1,7 @@
 /** One connection to the runner, from its first byte to its last: who it is, what it looks at, what it may ask. */
 import { timingSafeEqual } from 'node:crypto';
 import type { Socket } from 'node:net';
-import { ErrorCodes, ResponseError, type CancellationToken, type MessageConnection } from 'vscode-jsonrpc/node';
+import { CancellationTokenSource, ErrorCodes, ResponseError, type CancellationToken, type MessageConnection } from 'vscode-jsonrpc/node';
 import { relevant, type Caller } from '../engine/caller.js';
 import type { CallerRequests, Hello, RunnerNotifications, Welcome } from './api.js';
 import { toResponseError } from './errors.js';
@@ -85,7 +85,7 @@ export class Session {
     const [given, expected] = [Buffer.from(String(hello?.token)), Buffer.from(this.options.token)];
     if (given.length !== expected.length || !timingSafeEqual(given, expected)) return false;
     this.who = String(hello!.client);
-    this.caller = { environment: relevant(hello!.environment ?? {}), variables: (names) => this.variables(names) };
+    this.caller = { environment: relevant(hello!.environment ?? {}), variables: (names) => this.variables(names), ...(this.who === 'vscode' && { chat: (request, signal) => this.chat(request, signal) }) };
     this.options.onOpen(this, hello as Hello);
     return true;
   }
@@ -100,6 +100,18 @@ export class Session {
     const values = Object.fromEntries(names.flatMap((name) => (typeof answer[name] === 'string' ? [[name, answer[name]]] : [])));
     this.options.onSecrets(Object.values(values));
     return values;
+  }
+
+  private async chat(request: CallerRequests['chat']['params'], signal: AbortSignal): Promise<CallerRequests['chat']['result']> {
+    const cancellation = new CancellationTokenSource();
+    const cancel = () => cancellation.cancel();
+    signal.addEventListener('abort', cancel, { once: true });
+    try {
+      return await this.connection.sendRequest<CallerRequests['chat']['result']>('chat', request, cancellation.token);
+    } finally {
+      signal.removeEventListener('abort', cancel);
+      cancellation.dispose();
+    }
   }
 
   private async answer(method: string, params: unknown, token: CancellationToken): Promise<unknown> {

@@ -12,9 +12,9 @@ const llm = z.strictObject({
   name: z.literal('llm').describe('A model that calls tools, turn by turn.'),
   base_url: z
     .string()
-    .regex(/^(https?:\/\/\S+|\$\{env:[A-Za-z_][A-Za-z0-9_]*\})$/, 'expected an address such as `http://localhost:8000/v1`, or `${env:NAME}`')
-    .describe('Address of an endpoint that speaks the OpenAI chat protocol: vLLM, Ollama, llama.cpp, a vendor. It is called from this machine, not from the sandbox.'),
-  model: z.string().min(1).describe('Name of the model, as the endpoint knows it.'),
+    .regex(/^(https?:\/\/\S+|vscode|\$\{env:[A-Za-z_][A-Za-z0-9_]*\})$/, 'expected an address such as `http://localhost:8000/v1`, `vscode`, or `${env:NAME}`')
+    .describe('Address of an endpoint that speaks the OpenAI chat protocol: vLLM, Ollama, llama.cpp, a vendor. It is called from this machine, not from the sandbox. Or `vscode`: a model that VS Code itself offers.'),
+  model: z.string().min(1).describe('Name of the model, as the endpoint knows it; with `vscode` its id, family or name.'),
   api_key: z.string().regex(fromEnv, 'expected `${env:NAME}`, the variable to take the key from').optional().describe('The key, as `${env:NAME}`. It never reaches the sandbox, a log or a trace.'),
   instructions: z.string().min(1).optional().describe('The system prompt.'),
   tools: z.array(z.enum(TOOLS)).min(1).optional().describe('Tools that the model may call; all of them if absent.'),

@@ -25,9 +25,15 @@ function events(): TraceEvent[] {
   ];
 }
 
+const BY_HAND = `name: byhand
+setup: [{ run: mkdir -p /srv }]
+episode: { run: 'true' }
+reward: { type: exit_code, run: 'test "$(cat /srv/answer)" = 42' }
+`;
+
 describe('a trace in VS Code', function () {
   this.timeout(240_000);
-  const story = tellStory(4);
+  const story = tellStory(4, undefined, { byhand: BY_HAND });
   const step = (title: string) => story.workbench.traceView.locator('.step-title', { hasText: title }).waitFor();
 
   it('opens in its own editor, on the step that failed', async () => {
@@ -97,5 +103,30 @@ describe('a trace in VS Code', function () {
     await workbench.page.getByRole('tab', { name: /^hello #1, episode \d/ }).waitFor();
     await workbench.traceView.locator('rl-trace-header', { hasText: 'hello' }).waitFor();
     await workbench.traceView.locator('.step-row').first().waitFor();
+  });
+
+  it('is gone back to: a sandbox as it was after the step, with a terminal', async () => {
+    const { page, traceView, sandboxes } = story.workbench;
+    await traceView.getByRole('listbox', { name: 'Steps' }).focus();
+    await page.keyboard.press('Home');
+    await page.keyboard.press('s');
+    await sandboxes.first().waitFor();
+    await page.locator('.terminal-wrapper.active .xterm-rows').waitFor();
+  });
+
+  it('is made by hand, and becomes the solution of its template', async () => {
+    const { workbench } = story;
+    const { page } = workbench;
+    await workbench.choose(workbench.template('byhand'), 'Record Episode by Hand…');
+    await page.getByText('Seed of the episode').waitFor();
+    await page.keyboard.press('Enter');
+    await page.getByPlaceholder('A shell command').fill('echo 42 > /srv/answer; echo done');
+    await page.keyboard.press('Enter');
+    await page.getByText('exit code 0: done').waitFor();
+    await page.locator('.quick-input-widget').getByRole('button', { name: /^Submit/ }).click();
+    await page.getByText('The episode is recorded, with the reward 1').first().waitFor();
+    await workbench.run('byhand', 2).locator('.monaco-tl-twistie').click();
+    await workbench.choose(page.getByRole('treeitem', { name: /^best 1/ }), 'Save as Solution of Its Template');
+    await page.locator('.view-line', { hasText: 'solution:' }).waitFor();
   });
 });

@@ -149,7 +149,7 @@ export class TraceView extends PageElement {
     const { live, indexed } = this.#model.head!;
     // Where the episode goes on, the end is where things happen.
     this.#following = step === this.#total - 1 || (live && indexed === undefined && target?.step === undefined && step >= this.#total);
-    void this.updateComplete.then(() => this.dialog || this.searchPanel?.contains(document.activeElement) || this.list?.focusList());
+    if (!target?.aside) void this.updateComplete.then(() => this.dialog || this.searchPanel?.contains(document.activeElement) || this.list?.focusList());
   }
 
   #onGrown(from: number): void {

@@ -45,7 +45,7 @@ async function record(services: Services, ref: TemplateRef): Promise<EpisodeRef 
 export async function actByHand(services: Services, ref: EpisodeRef): Promise<void> {
   const { runs, runner, traceViews } = services;
   const label = runLabel(await runs.fetch(ref));
-  traceViews.openEpisode(ref, l10n.t('{0}, episode {1}', label, ref.episode));
+  traceViews.openEpisode(ref, l10n.t('{0}, episode {1}', label, ref.episode), { aside: true });
   const stop = new AbortController();
   const ended = runs.ended(ref, () => undefined, stop.signal);
   const box = new ActionBox(label, (run) => runner.request('episode/act', { ...ref, action: { run } }));

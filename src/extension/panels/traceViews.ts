@@ -33,8 +33,8 @@ export class TraceViews extends Disposing implements vscode.CustomReadonlyEditor
   openEpisode({ root, id, episode }: EpisodeRef, title: string, target?: TraceViewTarget): void {
     const file = traceFile({ root, id, episode });
     const existing = this.panels.get(file);
-    if (existing) existing.panel.reveal();
-    const view = existing ?? this.adoptPanel(vscode.window.createWebviewPanel(TraceViewType, title, vscode.ViewColumn.Active), { file });
+    if (existing) existing.panel.reveal(undefined, target?.aside);
+    const view = existing ?? this.adoptPanel(vscode.window.createWebviewPanel(TraceViewType, title, { viewColumn: vscode.ViewColumn.Active, preserveFocus: target?.aside ?? false }), { file });
     if (target) view.show(target);
   }
 

@@ -3,6 +3,7 @@ import type { StartEvent } from '../../trace/events.js';
 import type { EpisodeStatus } from '../../store/records.js';
 import type { PolicyName, PolicySpec, Template } from '../../template/template.js';
 import type { Stage } from '../stage.js';
+import type { OfferedChat } from './llm/chat.js';
 import type { ManualSeats } from './manual.js';
 
 /** How an episode has ended, in the eyes of who acted. */
@@ -40,6 +41,8 @@ export interface PolicyRequest {
   readonly secrets: Readonly<Record<string, string>>;
   /** What programs of this machine are started with, as far as they need it. */
   readonly environment: NodeJS.ProcessEnv;
+  /** Models of whoever started the run, if that is an editor which may have some. */
+  readonly chat?: OfferedChat;
   /** Variables of whoever started the run, by name. */
   readonly variables: (names: readonly string[]) => Promise<NodeJS.ProcessEnv>;
 }

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { EventEmitter, once } from 'node:events';
 import { join } from 'node:path';
-import { Runner } from '../../../src/extension/runner.js';
+import { Runner, type RunnerOptions } from '../../../src/extension/runner.js';
 import { FOLDER_VARIABLE } from '../../../src/runner/place.js';
 import { Home, SCRIPT, processesWith, until } from './home.js';
 
@@ -24,7 +24,7 @@ describe('the runner of a window', function () {
   let trusted: boolean;
   const before = process.env[FOLDER_VARIABLE];
 
-  const open = (script = SCRIPT, { startTimeoutMs, execPath = process.execPath }: { startTimeoutMs?: number; execPath?: string } = {}): Runner => {
+  const open = (script = SCRIPT, { startTimeoutMs, execPath = process.execPath, chat = () => Promise.reject(new Error('nobody is to be asked')) }: { startTimeoutMs?: number; execPath?: string; chat?: RunnerOptions['chat'] } = {}): Runner => {
     logged = [];
     events = new EventEmitter();
     trusted = true;
@@ -35,6 +35,7 @@ describe('the runner of a window', function () {
       idleTimeoutMs: () => undefined,
       log: (level, message) => void logged.push(`${level} ${message}`),
       mayAct: () => trusted,
+      chat,
       onDied: (restarting) => void events.emit('died', restarting),
       onOlder: (work) => void events.emit('older', work),
       onInterrupted: (runs) => void events.emit('interrupted', runs),
@@ -57,6 +58,25 @@ describe('the runner of a window', function () {
     await home.remove();
     if (before === undefined) delete process.env[FOLDER_VARIABLE];
     else process.env[FOLDER_VARIABLE] = before;
+  });
+
+  it('is asked back for a model that it offers, turn by turn', async () => {
+    const asked: Parameters<RunnerOptions['chat']>[0][] = [];
+    open(SCRIPT, {
+      chat: (request) => {
+        asked.push(request);
+        const [name, args] = asked.length === 1 ? ['bash', '{"command":"echo mended > /answer"}'] : ['submit', '{}'];
+        return Promise.resolve({ content: 'Now.', toolCalls: [{ id: `call-${asked.length}`, type: 'function', function: { name, arguments: args } }] });
+      },
+    });
+    const file = await home.template('offered', "task: Mend it.\nepisode: { timeout: 30s }\npolicy: { name: llm, base_url: vscode, model: fake, parameters: { temperature: 0 } }\nreward: { type: exit_code, run: grep -q mended /answer }\n");
+    const { id } = await runner.request('run/start', { root: home.root, file, options: { seeds: '1', provider: 'bubblewrap' } });
+    await until('the end of the run', async () => (await ask()).find(({ run }) => run.finishedAt !== undefined));
+    assert.equal((await runner.request('run/episode', { root: home.root, id, episode: 0 })).record.reward, 1);
+    assert.deepEqual(asked.map(({ model, messages, parameters }) => [model, messages.map(({ role }) => role), parameters]), [
+      ['fake', ['system', 'user'], { temperature: 0 }],
+      ['fake', ['system', 'user', 'assistant', 'tool'], { temperature: 0 }],
+    ]);
   });
 
   it('is started by the first request, once, and stays when the window goes', async () => {

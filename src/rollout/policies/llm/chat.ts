@@ -27,12 +27,21 @@ export interface ChatReply {
   readonly tokens?: ModelEvent['tokens'];
 }
 
+export interface ChatRequest {
+  readonly messages: readonly ChatMessage[];
+  readonly tools: readonly ToolSchema[];
+  readonly parameters: Readonly<Record<string, unknown>>;
+}
+
+/** Asks a model that whoever started the run offers, by its name. It is another process: a failure is data. */
+export type OfferedChat = (request: ChatRequest & { readonly model: string }, signal: AbortSignal) => Promise<ChatReply | { readonly failure: ModelFailure['kind']; readonly message: string }>;
+
 export interface ChatModel {
   readonly model: string;
   /** Where it is, for people; no key in it. */
   readonly url: string;
   /** Rejects with `ModelFailure`, or with the signal's reason. */
-  complete(request: { readonly messages: readonly ChatMessage[]; readonly tools: readonly ToolSchema[]; readonly parameters: Readonly<Record<string, unknown>> }, signal: AbortSignal): Promise<ChatReply>;
+  complete(request: ChatRequest, signal: AbortSignal): Promise<ChatReply>;
 }
 
 /**

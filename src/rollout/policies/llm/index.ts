@@ -5,6 +5,7 @@ import { EpisodeLimit, settingsOf, type Ending, type Policy, type PolicyRequest 
 import { ask, type CallOptions } from './calls.js';
 import type { ChatModel, ChatReply } from './chat.js';
 import { Conversation, inWords } from './conversation.js';
+import { OFFERED, offeredModel } from './offered.js';
 import { TOOL_NAMES, callTool, toolSchemas, type Toolbox } from './tools.js';
 
 const instructions = (network: Template['network']['episode']): string =>
@@ -31,10 +32,12 @@ export async function llm(request: PolicyRequest): Promise<Policy> {
     return variables[name];
   };
   const [url, key] = [resolve(settings.base_url), settings.api_key === undefined ? undefined : resolve(settings.api_key)];
+  const { chat } = request;
+  if (url === OFFERED && !chat) throw new Error(`${template.file} asks for a model that VS Code offers: start the run in VS Code, or name an endpoint as \`base_url\``);
   let model: Promise<ChatModel> | undefined;
   // The package is large, and a run of another policy never needs it.
   const open = (): Promise<ChatModel> =>
-    (model ??= import('./openai.js').then(({ openaiModel }) => openaiModel({ url, model: settings.model, key, stream: settings.stream, requestTimeoutMs: settings.request_timeout })));
+    url === OFFERED ? Promise.resolve(offeredModel(chat!, settings.model, settings.request_timeout)) : (model ??= import('./openai.js').then(({ openaiModel }) => openaiModel({ url, model: settings.model, key, stream: settings.stream, requestTimeoutMs: settings.request_timeout })));
   const { price } = settings;
   const cost: CallOptions['cost'] = (tokens) => {
     if (!price || !tokens) return undefined;
