@@ -1,4 +1,4 @@
-/** `npm run bench`: every figure beside its floor, in one run. `-- quick` takes fewer episodes; names (`bubblewrap docker cli trace traces webview vscode`) pick parts. */
+/** `npm run bench`: every figure beside its floor, in one run. `-- quick` takes fewer episodes; names (`bubblewrap docker restore cli trace traces webview vscode`) pick parts. */
 import { mkdtemp, rm } from 'node:fs/promises';
 import { cpus, tmpdir, totalmem } from 'node:os';
 import { join } from 'node:path';
@@ -6,6 +6,7 @@ import { bubblewrap } from './bubblewrap.js';
 import { commandLine } from './commandLine.js';
 import { docker } from './docker.js';
 import { table, type Figure } from './measure.js';
+import { restore } from './restore.js';
 import { trace } from './trace.js';
 import { traces } from './traces.js';
 import { vscode } from './vscode.js';
@@ -16,6 +17,7 @@ const quick = words.includes('quick');
 const PARTS: Record<string, (root: string) => Promise<Figure[]>> = {
   bubblewrap,
   docker: (root) => docker(root, quick ? 64 : undefined),
+  restore,
   cli: (root) => commandLine(root, quick ? 2000 : undefined),
   trace,
   traces: (root) => traces(root, quick ? 100_000 : undefined),

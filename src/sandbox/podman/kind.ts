@@ -50,7 +50,7 @@ async function adapt(options: Docker.ContainerCreateOptions, { transport }: Endp
  * Open files and processes as this process may have them at most. Podman asks for as many as the kernel can have, and where root is not allowed to raise
  * its limits no container starts.
  */
-async function ownLimits(): Promise<Docker.Ulimit[]> {
+export async function ownLimits(): Promise<Docker.Ulimit[]> {
   const [limits = '', most] = await Promise.all(['/proc/self/limits', '/proc/sys/kernel/pid_max'].map((file) => readFile(file, 'latin1').catch(() => undefined)));
   const hard = (title: string): number => Number(new RegExp(`^${title}\\s+\\S+\\s+(\\d+)`, 'm').exec(limits)?.[1] ?? NaN);
   const known = [['nofile', hard('Max open files')], ['nproc', Math.min(hard('Max processes'), Number(most ?? NaN))]] as const;
