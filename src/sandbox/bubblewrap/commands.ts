@@ -111,7 +111,8 @@ export class Commands {
       options.signal?.throwIfAborted();
       if (this.over) throw lost();
       const lines = becoming({ argv, env: options.env, cwd: options.cwd });
-      const free = options.stdin === undefined && !screen && this.onGate === undefined;
+      // The gate is root's.
+      const free = this.parts.target.user === undefined && options.stdin === undefined && !screen && this.onGate === undefined;
       const code = await (free ? this.preferGate(lines, outputs, interruption) : this.join(lines, options.stdin, outputs, interruption, screen));
       const killed = await this.wasKilledForMemory();
       return killed && code !== 0 ? { code, killedBy: 'memory' } : { code };

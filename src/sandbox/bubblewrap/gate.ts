@@ -5,6 +5,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { SandboxLost } from '../errors.js';
 import { REPORT_FD } from './launch.js';
+import type { User } from './joined.js';
 import { exists } from './processes.js';
 import type { Line } from './slots.js';
 
@@ -17,6 +18,8 @@ export class Gate {
   /** bubblewrap's monitor, which holds the mounts, and the gate itself; as the host counts. */
   launcher: number | undefined;
   pid: number | undefined;
+  /** Whose commands are, where not the gate's own user's. */
+  user: User | undefined;
   /** Resolves when neither runs any more, and so nothing else of the sandbox. */
   readonly closed: Promise<void>;
   private waiting: { readonly word: string; readonly resolve: (value: number) => void; readonly reject: (error: Error) => void } | undefined;
@@ -79,6 +82,8 @@ export class Gate {
       this.launcher = Number(/^up (\d+)\n/.exec(this.text)?.[1] ?? 0) || undefined;
       if (this.launcher !== undefined) this.line.opened();
     }
+    const [, uid, gid] = /^user (\d+) (\d+)\n/m.exec(this.text) ?? [];
+    if (uid !== undefined && gid !== undefined) this.user = { uid, gid };
     // bubblewrap writes a JSON object before the gate starts.
     this.pid ??= Number(/"child-pid": (\d+)/.exec(this.text)?.[1] ?? 0) || undefined;
     for (;;) {

@@ -13,7 +13,7 @@ import type { Ability } from './ability.js';
 import { closeDescriptor, type Fifos } from './fifos.js';
 import { HOST_ENVIRONMENT } from './host.js';
 import type { Interruption } from './interruption.js';
-import { BUILD_CAPABILITIES, become } from './launch.js';
+import { BUILD_CAPABILITIES } from './launch.js';
 import { OutputPipe, type CommandOutput } from './outputPipe.js';
 import { killDescendants } from './processes.js';
 import { closeAbove, quote } from './shell.js';
@@ -24,6 +24,12 @@ const INPUT_FD = 3;
 /** Descriptor on which the command says that it is inside. */
 const STARTED_FD = 4;
 
+/** By number. */
+export interface User {
+  readonly uid: string;
+  readonly gid: string;
+}
+
 /** What of a running sandbox a process needs to join it. */
 export interface Target {
   readonly ability: Ability;
@@ -32,8 +38,8 @@ export interface Target {
   readonly gate: number;
   /** Whether the sandbox runs without a user namespace of its own, with the powers of a build. */
   readonly build: boolean;
-  /** Whose the sandbox is, if not root's. */
-  readonly user: { readonly uid: string; readonly gid: string } | undefined;
+  /** Whose all commands are, if not root's. */
+  readonly user: User | undefined;
   readonly procs: readonly string[];
   /** Lines of bash that limit processes where no control group does. */
   readonly limitLines: readonly string[];
@@ -50,7 +56,7 @@ export function inner({ ability, gate, build, user }: Target, program: readonly 
   const powers = ['-all', ...(several ? BUILD_CAPABILITIES.map((name) => `+${name}`) : [])].join(',');
   return [
     ...[ability.host.nsenter, '--preserve-credentials', '--target', String(gate), '--mount', '--pid', '--ipc', '--uts', '--net', ...(several ? [] : ['--user']), '--'],
-    ...[...tool('setpriv'), ...(user ? become(user.uid, user.gid) : []), '--no-new-privs', `--bounding-set=${powers}`, '--inh-caps=-all', '--', ...program],
+    ...[...tool('setpriv'), ...(user ? [`--reuid=${user.uid}`, `--regid=${user.gid}`, '--clear-groups'] : []), '--no-new-privs', `--bounding-set=${powers}`, '--inh-caps=-all', '--', ...program],
   ];
 }
 

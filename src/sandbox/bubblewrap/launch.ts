@@ -82,12 +82,9 @@ export function launchSteps(stateDir: string, ability: Ability, launch: Launch, 
     ...(writable ?? []).map((path): Step => ['folder', 'root', path]),
     ...(user === undefined ? [] : ([['user', 'root', user], ['unshare-users']] as const)),
     ['alarm', launch.lifetimeSeconds],
-    ['exec', ability.host.bwrap, ...bwrapArguments(mnt, ability, launch), '--', ...(user === undefined ? [] : [...tool('setpriv'), ...become('UID', 'GID'), '--bounding-set=-all', '--inh-caps=-all', '--no-new-privs', '--']), ...tool('sh'), '-s', id],
+    ['exec', ability.host.bwrap, ...bwrapArguments(mnt, ability, launch), '--', ...tool('sh'), '-s', id],
   ];
 }
-
-/** Arguments of `setpriv` that make a process another user's, with no group but its own. */
-export const become = (uid: string, gid: string): string[] => [`--reuid=${uid}`, `--regid=${gid}`, '--clear-groups'];
 
 function bwrapArguments(mnt: string, ability: Ability, { network, build, source, resolvConf, user, writable }: Launch): string[] {
   // A package manager hands files to several users, so on behalf of root it runs without a user namespace, which would map only one.
@@ -97,7 +94,8 @@ function bwrapArguments(mnt: string, ability: Ability, { network, build, source,
     ...(several || user !== undefined ? [] : ['--unshare-user', '--uid', '0', '--gid', '0', ...(ability.host.disableUserns ? ['--disable-userns'] : [])]),
     ...['--unshare-pid', '--unshare-ipc', '--unshare-uts', '--unshare-cgroup-try', ...(network !== 'full' ? ['--unshare-net'] : [])],
     ...['--die-with-parent', '--new-session', '--as-pid-1', '--hostname', 'sandbox', '--json-status-fd', String(STATUS_FD), '--cap-drop', 'ALL'],
-    ...(user === undefined ? [] : ['SETUID', 'SETGID', 'SETPCAP'].flatMap((name) => ['--cap-add', `CAP_${name}`])),
+    // Its first process stays root's: one that changed its user could not be ended by the one outside that it hangs from. It kills the user's.
+    ...(user === undefined ? [] : ['--cap-add', 'CAP_KILL']),
     ...(several ? BUILD_CAPABILITIES.flatMap((name) => ['--cap-add', `CAP_${name.toUpperCase()}`]) : []),
     ...['--bind', join(mnt, 'root'), '/'],
     ...(overlaysTrees(ability) ? [] : source.root.trees.flatMap((tree) => ['--ro-bind', tree, tree])),

@@ -1,7 +1,5 @@
 /** Starts a sandbox's processes and waits until its first one answers. */
-import { readFile } from 'node:fs/promises';
 import { setTimeout as pause } from 'node:timers/promises';
-import { SandboxLost } from '../errors.js';
 import type { Ability } from './ability.js';
 import type { Group } from './cgroups.js';
 import { startFailure } from './failures.js';
@@ -69,7 +67,7 @@ export async function start(parts: StartParts, signal: AbortSignal): Promise<Sta
   try {
     const [oomKills] = await Promise.race([Promise.all([group.oomKills(), gate.run(surroundings)]), failed]);
     slot.stderr.cut();
-    const target: Target = { ability, launcher: gate.launcher!, gate: gate.pid!, build: launch.build, user: launch.user === undefined ? undefined : await userOf(gate.pid!), procs: group.procs, limitLines: limitLines(ability, launch.limits) };
+    const target: Target = { ability, launcher: gate.launcher!, gate: gate.pid!, build: launch.build, user: gate.user, procs: group.procs, limitLines: limitLines(ability, launch.limits) };
     return { gate, stdout: slot.stdout, stderr: slot.stderr, target, surroundings, oomKills, ended: gate.closed };
   } catch (error) {
     discard(slot);
@@ -88,14 +86,6 @@ async function abandon(gate: Gate, id: string): Promise<void> {
   gate.end();
   for (const pid of [gate.pid, ...(await withWord(id))]) if (pid !== undefined) kill(pid);
   if (gate.launcher !== undefined) await Promise.race([gate.closed, pause(PATIENCE_MS, undefined, { ref: false })]);
-}
-
-/** Numbers of a process's user and group. */
-async function userOf(pid: number): Promise<{ readonly uid: string; readonly gid: string }> {
-  const status = await readFile(`/proc/${pid}/status`, 'latin1').catch(() => '');
-  const [uid, gid] = ['Uid', 'Gid'].map((name) => new RegExp(`^${name}:\\s+(\\d+)`, 'm').exec(status)?.[1]);
-  if (uid === undefined || gid === undefined) throw new SandboxLost('the sandbox has ended');
-  return { uid, gid };
 }
 
 /** Where the user's home is: what the sandbox's table of users says, else the root, as container engines have it. */

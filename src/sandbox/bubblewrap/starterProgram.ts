@@ -32,7 +32,7 @@ export type Step =
   | readonly ['unshare-user', uid: number, gid: number]
   /** Within a user namespace that has the machine's numbers of users, and that allows no other below it. */
   | readonly ['unshare-users']
-  /** Finds the numbers of a user, `NAME` or `NAME:GROUP`, in the files of a root; words `UID` and `GID` of `exec` become them. */
+  /** Finds the numbers of a user, `NAME` or `NAME:GROUP`, in the files of a root, and says `user UID GID` on descriptor 3. */
   | readonly ['user', root: string, user: string]
   | readonly ['mkdir', path: string, mode: number]
   /** Makes a folder below a root where it is missing, and refuses one that is reached by a link: outside it would lead elsewhere. */
@@ -63,11 +63,10 @@ sub check { my ($done, $what) = @_; $done or do { print STDERR "$what: $!\n"; ex
 sub put { my ($file, $text) = @_; my $to; check(open($to, '>', $file) && defined(syswrite($to, $text)) && close($to), $file) }
 sub mounted { my ($what, $source, $target, $type, $flags, $data) = @_; check(syscall($mount, "$source", "$target", "$type", $flags, "$data") == 0, $what) }
 sub separate { my ($flags) = @_; check(syscall($unshare, $flags) == 0, 'unshare') }
-my ($uid, $gid) = (0, 0);
-# A line of a table of users or groups. A link is not followed: here it would lead out of the root.
+# A line of a table of users or groups, below a root. A link is not followed: here it would lead out of it; nor is a pipe waited for.
 sub named {
-  my ($file, $name, $number) = @_;
-  return if -l $file || !open(my $table, '<', $file);
+  my ($root, $file, $name, $number) = @_;
+  return if -l "$root/etc" || -l "$root/etc/$file" || !-f _ || !open(my $table, '<', "$root/etc/$file");
   local $/ = "\n";
   while (<$table>) { chomp; my @fields = split /:/; return @fields if $fields[0] eq $name || $fields[$number] eq $name }
   return;
@@ -107,12 +106,14 @@ my %steps = (
   user => sub {
     my ($root, $user) = splice @{$_[0]}, 0, 2;
     my ($name, $group) = split /:/, $user;
-    my @found = named("$root/etc/passwd", $name, 2);
-    $uid = @found ? $found[2] : $name;
-    $gid = @found ? $found[3] : 0;
-    if (defined $group) { @found = named("$root/etc/group", $group, 2); $gid = @found ? $found[2] : $group }
+    my @found = named($root, 'passwd', $name, 2);
+    my $uid = @found ? $found[2] : $name;
+    my $gid = @found ? $found[3] : 0;
+    if (defined $group) { @found = named($root, 'group', $group, 2); $gid = @found ? $found[2] : $group }
     $! = 2;
     check(!grep({ !/^\d+$/ } $uid, $gid), "no user $user");
+    my $report;
+    check(open($report, '>&', 3) && syswrite($report, "user $uid $gid\n"), 'report');
   },
   folder => sub {
     my ($root, $path) = splice @{$_[0]}, 0, 2;
@@ -128,7 +129,7 @@ my %steps = (
   bind => sub { my ($from, $to) = splice @{$_[0]}, 0, 2; mounted('bind', $from, $to, '', 4096, '') },
   overlay => sub { my ($to, $options) = splice @{$_[0]}, 0, 2; mounted('overlay', 'overlay', $to, 'overlay', 6, $options) },
   alarm => sub { alarm shift @{$_[0]} },
-  exec => sub { my @words = map { s/^(--re[ug]id=)([UG])ID$/$1 . ($2 eq 'U' ? $uid : $gid)/er } @{$_[0]}; umask 022; exec { $words[0] } @words; check(0, $words[0]) },
+  exec => sub { my @words = @{$_[0]}; umask 022; exec { $words[0] } @words; check(0, $words[0]) },
 );
 
 sub work {

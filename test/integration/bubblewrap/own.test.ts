@@ -176,25 +176,51 @@ describe(`bubblewrap's own, ${asRoot ? 'as root' : 'as an ordinary user'}`, func
     assert.deepEqual(names.filter((name) => name.includes('another-boot') || name === 'bw-0123456789abcdef'), []);
   });
 
-  describe('the first process', () => {
+  /** Whose sandboxes there can be. */
+  const users = asRoot ? [undefined, '1234:1234'] : [undefined];
+
+  for (const user of users) describe(`the first process${user === undefined ? '' : ' of another user'}`, () => {
     it('cannot be killed, read or steered from inside', async () => {
-      const sandbox = await bench.restore();
+      const sandbox = await bench.restore({ user });
       for (const attempt of ['kill -9 1; kill -TERM 1; kill -STOP 1; false', 'cat /proc/1/mem', 'cat /proc/1/environ', 'ls -l /proc/1/fd/', 'readlink /proc/1/exe', 'echo x > /proc/1/mem', 'echo exit > /proc/1/fd/0', 'chmod 755 /.rl/ld.so', 'rm /.rl/sh', 'mv /.rl /rl', 'echo > /.rl/new'])
         assert.notEqual((await run(sandbox, attempt)).code, 0, attempt);
       assert.equal(await output(sandbox, 'echo alive'), 'alive\n');
     });
 
     it('outlives a command that kills everything', async () => {
-      const sandbox = await bench.restore();
+      const sandbox = await bench.restore({ user });
       assert.equal((await run(sandbox, 'kill -9 -1; kill -9 $$')).code, 137);
       assert.equal(await output(sandbox, 'echo alive'), 'alive\n');
     });
 
+    it('ends with what started it, also while a command runs on it', async () => {
+      const sandbox = await bench.restore({ user });
+      const child = sandbox.exec(['sh', '-c', 'echo up; sleep 300']);
+      child.stderr.resume();
+      await new Promise((resolve) => child.stdout.once('data', resolve));
+      const { stdout } = await runCommand('ps', ['--ppid', String(process.pid), '-o', 'pid=,comm=']);
+      // Other tests' starters may be on their way out.
+      for (const [, starter] of stdout.matchAll(/(\d+) perl/g)) process.kill(Number(starter), 'SIGKILL');
+      await assert.rejects(child.exit, SandboxLost);
+      await until(async () => (await processesOf(sandbox.id)).length === 0, 'its processes to be gone');
+      assert.equal(await output(await bench.restore({ user }), 'echo again'), 'again\n');
+    });
+
     it('lets commands have no descriptors but their own three', async () => {
-      const sandbox = await bench.restore();
+      const sandbox = await bench.restore({ user });
       // The shell opens one for the listing.
       for (const options of [{}, { stdin: '' }]) assert.equal((await output(sandbox, 'ls /proc/self/fd | wc -l', options)).trim(), '4');
     });
+  });
+
+  it('a folder to write to that is a link in the snapshot is refused: outside it would lead elsewhere', async () => {
+    const sandbox = await bench.restore();
+    await output(sandbox, 'mkdir /srv/real; ln -s /etc /srv/out; ln -s /srv/real /srv/in');
+    const snapshot = await sandbox.snapshot('filesystem');
+    for (const folder of ['/srv/out', '/srv/in/below', '/srv/out/x']) await assert.rejects(bench.restore({ writable: [folder] }, snapshot), /reached by a link/);
+    assert.equal(await output(await bench.restore({ writable: ['/srv/real'] }, snapshot), 'echo x > /srv/in/x; cat /srv/real/x'), 'x\n');
+    await bench.terminateAll();
+    await bench.provider.removeSnapshot(snapshot);
   });
 
   it('nothing under /proc can be written to but what belongs to a process', async () => {
@@ -215,19 +241,6 @@ describe(`bubblewrap's own, ${asRoot ? 'as root' : 'as an ordinary user'}`, func
     await needDiskLimit(this);
     const sandbox = await bench.restore({ resources: { disk: 1 << 20 } });
     assert.match((await run(sandbox, 'i=0; while [ $i -lt 3000 ]; do : > /srv/$i || exit 1; i=$((i+1)); done')).stderr, /No space left/);
-  });
-
-  it('sandboxes whose starter is killed are lost, and the next one starts', async () => {
-    const sandbox = await bench.restore();
-    const child = sandbox.exec(['sh', '-c', 'echo up; sleep 300']);
-    child.stderr.resume();
-    await new Promise((resolve) => child.stdout.once('data', resolve));
-    const { stdout } = await runCommand('ps', ['--ppid', String(process.pid), '-o', 'pid=,comm=']);
-    // Other tests' starters may be on their way out.
-    for (const [, starter] of stdout.matchAll(/(\d+) perl/g)) process.kill(Number(starter), 'SIGKILL');
-    await assert.rejects(child.exit, SandboxLost);
-    await until(async () => (await processesOf(sandbox.id)).length === 0, 'its processes to be gone');
-    assert.equal(await output(await bench.restore(), 'echo again'), 'again\n');
   });
 
   it('check says what is missing', async function () {
