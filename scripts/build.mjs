@@ -21,7 +21,8 @@ const targets = [
     format: 'esm',
     splitting: true,
     // dockerode's transport loads ssh2 at start; ssh endpoints go through `docker system dial-stdio` instead.
-    alias: { ssh2: './scripts/no-ssh2.cjs' },
+    // E2B's SDK names its ES module only as `module`, which is not looked at for Node; of the other one a dynamic import gives no names.
+    alias: { ssh2: './scripts/no-ssh2.cjs', e2b: './node_modules/e2b/dist/index.mjs' },
     external: ['cpu-features'],
     banner: { js: "import { createRequire as __createRequire } from 'node:module'; const require = __createRequire(import.meta.url);" },
   },

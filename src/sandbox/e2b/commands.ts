@@ -52,17 +52,22 @@ export class Commands {
   }
 
   exec(argv: readonly string[], options: ExecOptions = {}): ExecProcess {
+    return this.launch(argv, options, true);
+  }
+
+  /** `kills`: whether what is given up is killed; one that kills is not, which would never end. */
+  private launch(argv: readonly string[], options: ExecOptions, kills: boolean): ExecProcess {
     const output = options.tty ? new TerminalOutput() : new CommandOutput(newNonce());
     const shape: { size?: TerminalSize; resize?: (size: TerminalSize) => void } = { size: options.tty };
-    const exit = this.run(argv, options, output, shape).finally(() => output.end());
+    const exit = this.run(argv, options, output, shape, kills).finally(() => output.end());
     // Whoever reads only the streams has not asked for it.
     exit.catch(() => undefined);
     return { stdout: output.stdout, stderr: output.stderr, exit, resize: (size) => shape.resize?.((shape.size = size)) };
   }
 
   /** Runs a script of ours and gives what it printed. */
-  async say(script: string, args: readonly string[], signal: AbortSignal): Promise<string> {
-    const child = this.exec(['sh', '-c', script, 'sh', ...args], { signal });
+  async say(script: string, args: readonly string[], signal: AbortSignal, kills = true): Promise<string> {
+    const child = this.launch(['sh', '-c', script, 'sh', ...args], { signal }, kills);
     const [{ code }, said, errors] = await Promise.all([child.exit, text(child.stdout), text(child.stderr)]);
     if (code !== 0) throw new SandboxError(`a script in the sandbox ended with exit code ${code}: ${errors.trim().slice(0, 500)}`);
     return said;
@@ -84,7 +89,7 @@ export class Commands {
     for (const each of this.running) each.disconnect();
   }
 
-  private async run(argv: readonly string[], options: ExecOptions, output: Output, shape: { size?: TerminalSize; resize?: (size: TerminalSize) => void }): Promise<ExitStatus> {
+  private async run(argv: readonly string[], options: ExecOptions, output: Output, shape: { size?: TerminalSize; resize?: (size: TerminalSize) => void }, kills: boolean): Promise<ExitStatus> {
     options.signal?.throwIfAborted();
     this.throwIfLost();
     const { workdir, memory, endsAt } = this.surroundings;
@@ -110,13 +115,13 @@ export class Commands {
       }
       const ending = typeof begun === 'string' ? begun : await Promise.race([output.report, begun.closed.then((end) => ({ end })), interruption.happened, this.feed(begun, options.stdin, output, stop.signal)]);
       if (typeof ending === 'object') return { code: 'code' in ending ? ending.code : codeOf(process!, ending.end) };
-      if (this.lost === undefined) await this.kill(env[COOKIE], output, process);
+      if (this.lost === undefined && kills) await this.kill(env[COOKIE], output, process);
       if (ending === 'timeout') throw new ExecTimeout(options.timeoutMs!);
       if (ending === 'expired') throw new SandboxLost('the sandbox outlived its life and does not answer');
       throw options.signal!.reason;
     } catch (error) {
       // A command whose input broke, or whose start was not answered, may run.
-      if (this.lost === undefined && !(error instanceof SandboxError) && error !== options.signal?.reason && statusOf(error) !== 502) await this.kill(env[COOKIE], output, process).catch(() => undefined);
+      if (this.lost === undefined && kills && !(error instanceof SandboxError) && error !== options.signal?.reason && statusOf(error) !== 502) await this.kill(env[COOKIE], output, process).catch(() => undefined);
       throw await this.explain(error, options.signal);
     } finally {
       interruption.clear();
@@ -154,7 +159,7 @@ export class Commands {
   /** Kills a command with all that it started, daemons too, and waits until it is over. */
   private async kill(cookie: string, output: Output, process: RemoteProcess | undefined): Promise<void> {
     output.release();
-    await within('Killing a command', undefined, KILL_TIMEOUT_MS, (signal) => this.say(KILL_BY_COOKIE, [`${COOKIE}=${cookie}`], signal));
+    await within('Killing a command', undefined, KILL_TIMEOUT_MS, (signal) => this.say(KILL_BY_COOKIE, [`${COOKIE}=${cookie}`], signal, false));
     if (process) await within('Ending a command', undefined, AFTERMATH_TIMEOUT_MS, () => process.closed).catch(() => undefined);
   }
 

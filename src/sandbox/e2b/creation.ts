@@ -18,8 +18,9 @@ import { ask } from './wire.js';
 
 const DAEMON_PORT = 49983;
 const ANSWER_MS = 60_000;
-/** Waits before each look for what was not answered, in milliseconds. */
-const LOOKS = [0, 500, 2000, 5000];
+/** Waits before each look for what was not answered, in milliseconds, and before a last one that nobody waits for. */
+const LOOKS = [0, 1000, 3000];
+const LATE_LOOK_MS = 60_000;
 const LOOK_TIMEOUT_MS = 60_000;
 const LONGEST_LIFE_S = 3600;
 
@@ -49,7 +50,7 @@ export class Creation {
   /** Waits for its turn as long as a sandbox may live, since then one has ended. */
   create(id: string, template: string, spec: SandboxSpec, outer: AbortSignal | undefined): Promise<Created> {
     return within('Waiting for room for a sandbox', { signal: outer }, LONGEST_LIFE_S * 1000, async (signal) => {
-      const place = await this.limiter.enter(signal);
+      let place = await this.limiter.enter(signal);
       let settled: Promise<void> | undefined;
       try {
         await this.intents.add(id, spec.labels);
@@ -57,7 +58,7 @@ export class Creation {
           await this.limiter.turn(signal);
           try {
             const answer = await this.ask(id, template, spec, signal);
-            this.limiter.accepted();
+            place.accepted();
             await this.intents.settle(id);
             const domain = answer.domain ?? undefined;
             const url = this.account.sandboxUrl ?? `https://${DAEMON_PORT}-${answer.sandboxID}.${domain ?? this.account.domain}`;
@@ -65,7 +66,12 @@ export class Creation {
           } catch (error) {
             if (error instanceof Refused && error.status === 429) {
               // Nothing was created.
-              this.limiter.refused(/concurrent|maximum number/i.test(error.message) ? 'concurrent' : 'rate', error.retryAfterMs);
+              if (!/concurrent|maximum number/i.test(error.message)) this.limiter.tooFast(error.retryAfterMs);
+              else {
+                this.limiter.tooMany(error.retryAfterMs);
+                place.release();
+                place = await this.limiter.enter(signal);
+              }
               continue;
             }
             const known = error instanceof Refused && error.status >= 400 && error.status < 500;
@@ -116,6 +122,7 @@ export class Creation {
           return;
         }
       }
+      setTimeout(() => void this.sweep(id, AbortSignal.timeout(LOOK_TIMEOUT_MS)).catch(() => undefined), LATE_LOOK_MS).unref();
     })().finally(() => {
       place.release();
       this.settling.delete(looking);

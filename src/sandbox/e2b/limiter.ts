@@ -14,10 +14,14 @@ const SLOWEST_PER_SECOND = 0.1;
 /** Waiting after a refusal that says no time, at first and at most. */
 const FIRST_WAIT_MS = 1000;
 const LONGEST_WAIT_MS = 30_000;
-/** Part of the allowed rate that comes back with every creation that is not refused. */
-const RECOVERY = 0.05;
+/** By how much the rate grows back with every creation that is not refused. */
+const RECOVERY = 1.1;
+/** How long fewer sandboxes are asked for after the vendor has had no room, before it is tried with one more. */
+const ROOM_RECOVERY_MS = 30_000;
 
 export interface Place {
+  /** There is a sandbox at it. */
+  readonly accepted: () => void;
   /** Gives it back; more than once is the same. */
   readonly release: () => void;
 }
@@ -26,8 +30,12 @@ export class CreationLimiter {
   private rate: number;
   private room: number;
   private taken = 0;
+  /** Places at which there is a sandbox. */
+  private living = 0;
   private nextAt = 0;
   private refusals = 0;
+  private pausedUntil = 0;
+  private fullSince = -Infinity;
   private readonly waiting = new Set<() => void>();
 
   constructor(private readonly allowance: Allowance) {
@@ -40,11 +48,18 @@ export class CreationLimiter {
     signal.throwIfAborted();
     if (this.taken >= this.room || this.waiting.size > 0) await this.inLine(signal);
     this.taken += 1;
-    let held = true;
+    let state: 'taken' | 'living' | 'free' = 'taken';
     return {
+      accepted: () => {
+        if (state !== 'taken') return;
+        state = 'living';
+        this.living += 1;
+        this.recover();
+      },
       release: () => {
-        if (!held) return;
-        held = false;
+        if (state === 'free') return;
+        if (state === 'living') this.living -= 1;
+        state = 'free';
         this.taken -= 1;
         this.admit();
       },
@@ -62,19 +77,34 @@ export class CreationLimiter {
     if (delay > 0) await wait(delay, signal);
   }
 
-  accepted(): void {
-    this.refusals = 0;
-    this.rate = Math.min(this.allowance.perSecond, this.rate + this.allowance.perSecond * RECOVERY);
-    this.room = Math.min(this.allowance.concurrent, this.room + 1);
-    this.admit();
+  /** The vendor has said "too fast": all creations wait as long as it says, and are slower from then on. */
+  tooFast(retryAfterMs: number | undefined, now = Date.now()): void {
+    // Of those that were asked for at once, only the first is news.
+    if (now >= this.pausedUntil) this.rate = Math.max(SLOWEST_PER_SECOND, this.rate / 2);
+    this.pause(retryAfterMs, now);
   }
 
-  /** The vendor has said "too many": all creations wait as long as it says, and are slower, or fewer, from then on. */
-  refused(why: 'rate' | 'concurrent', retryAfterMs: number | undefined): void {
+  /** The vendor has said "too many": there is no more room than for those that live, here or in other processes, until one ends. Who asked gives its place back. */
+  tooMany(retryAfterMs: number | undefined, now = Date.now()): void {
+    this.room = Math.max(1, this.living);
+    this.fullSince = now;
+    if (this.living === 0 || retryAfterMs !== undefined) this.pause(retryAfterMs, now);
+  }
+
+  private pause(retryAfterMs: number | undefined, now: number): void {
+    if (retryAfterMs === undefined && now < this.pausedUntil) return;
     const wait = retryAfterMs ?? Math.min(LONGEST_WAIT_MS, FIRST_WAIT_MS * 2 ** this.refusals++);
-    this.nextAt = Math.max(this.nextAt, Date.now() + wait);
-    if (why === 'rate') this.rate = Math.max(SLOWEST_PER_SECOND, this.rate / 2);
-    else this.room = Math.max(1, Math.min(this.room, this.taken - 1));
+    this.pausedUntil = Math.max(this.pausedUntil, now + wait);
+    this.nextAt = Math.max(this.nextAt, this.pausedUntil);
+  }
+
+  private recover(now = Date.now()): void {
+    this.refusals = 0;
+    this.rate = Math.min(this.allowance.perSecond, this.rate * RECOVERY);
+    if (now - this.fullSince > ROOM_RECOVERY_MS) {
+      this.room = Math.min(this.allowance.concurrent, this.room + 1);
+      this.admit();
+    }
   }
 
   private inLine(signal: AbortSignal): Promise<void> {

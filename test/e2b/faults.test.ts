@@ -1,0 +1,132 @@
+/** What the provider makes of faults of the service, one at a time. */
+import { strict as assert } from 'node:assert';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtemp, readdir, rm } from 'node:fs/promises';
+import { createServer, type AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { reap } from '../../src/engine/reap.js';
+import { createProvider } from '../../src/sandbox/e2b/index.js';
+import { currentOwner } from '../../src/sandbox/owner.js';
+import type { Health, Provider, ProviderSnapshot, Sandbox, SandboxSpec } from '../../src/sandbox/provider.js';
+import { output, until } from '../integration/conformance/bench.js';
+import { Simulated } from './simulated.js';
+
+const ORPHAN = fileURLToPath(new URL('../integration/conformance/orphan.ts', import.meta.url));
+const PLENTY = { RL_SANDBOXES_E2B_CONCURRENT: '100', RL_SANDBOXES_E2B_CREATIONS_PER_SECOND: '100' };
+
+describe('E2B when it fails', function () {
+  this.timeout(60_000);
+  let simulated: Simulated;
+  let stateDir: string;
+  let provider: Provider;
+  let snapshot: ProviderSnapshot;
+
+  const spec = async (): Promise<SandboxSpec> => ({ labels: { owner: await currentOwner(), run: 'faults', expires: Date.now() + 600_000 }, resources: {}, env: {}, network: 'none', lifetimeMs: 600_000 });
+  const restore = async (): Promise<Sandbox> => provider.restore(snapshot, await spec());
+  const none = (what: string): Promise<void> => until(async () => (await simulated.state()).sandboxes.length === 0, what);
+
+  before(async () => {
+    stateDir = await mkdtemp(join(tmpdir(), 'rl-e2b-'));
+    simulated = await Simulated.start('--creations', '5', '--concurrent', '4');
+    provider = createProvider({ stateDir, environment: { ...simulated.environment, ...PLENTY }, log: console.error });
+    const sandbox = await provider.create({}, await spec());
+    await output(sandbox, 'echo prepared > /srv/state');
+    snapshot = await sandbox.snapshot('filesystem');
+    await sandbox.terminate();
+  });
+  after(async () => {
+    await provider?.close();
+    await simulated?.close();
+    await rm(stateDir, { recursive: true, force: true });
+  });
+  afterEach(() => simulated.faults({}));
+
+  it('a creation whose answer was lost is an error, and what it made is ended', async () => {
+    await simulated.faults({ lostReply: 1 });
+    await assert.rejects(restore(), { name: 'SandboxError', retryable: true });
+    await simulated.faults({});
+    await none('the sandbox to be found and ended');
+    await until(async () => (await readdir(join(stateDir, 'creating'))).length === 0, 'its note to be gone');
+  });
+
+  it('a creation whose owner was killed before the answer is found, listed and reaped', async () => {
+    await simulated.faults({ slowCreate: 1 });
+    const before = (await simulated.state()).requests['POST /v2/sandboxes'] ?? 0;
+    const child = spawn(process.execPath, ['--import', 'tsx', ORPHAN, 'e2b', stateDir, JSON.stringify(snapshot)], { env: { ...process.env, ...simulated.environment, ...PLENTY }, stdio: 'ignore' });
+    await until(async () => (await simulated.state()).requests['POST /v2/sandboxes']! > before, 'the request for it');
+    child.kill('SIGKILL');
+    await once(child, 'exit');
+    const [info] = await provider.list();
+    assert.deepEqual([info?.state, info?.labels.run], ['starting', 'orphan'], 'the note tells of it before the service does');
+    await until(async () => (await simulated.state()).sandboxes.length === 1, 'the service to have created it');
+    assert.deepEqual((await reap([provider])).map(({ id }) => id), [info!.id]);
+    await none('it to be ended');
+    assert.deepEqual(await provider.list(), []);
+  });
+
+  it('a sandbox that is listed and answers nothing, or has vanished, is lost, and ended', async () => {
+    await simulated.faults({ zombie: 1 });
+    await assert.rejects(restore(), { name: 'SandboxLost' });
+    await none('the zombie to be ended');
+    await simulated.faults({});
+    const sandbox = await restore();
+    await simulated.faults({ vanish: 1 });
+    await assert.rejects(output(sandbox, 'echo x'), { name: 'SandboxLost' });
+    await sandbox.ended;
+    await simulated.faults({});
+    await assert.rejects(sandbox.files.write('/srv/x', 'x'), { name: 'SandboxLost' });
+    await sandbox.terminate();
+  });
+
+  it('output that breaks off, or ends as if it were whole, is an error, never a result', async () => {
+    for (const fault of ['reset', 'truncate'] as const) {
+      const sandbox = await restore();
+      await simulated.faults({ [fault]: 1 });
+      await assert.rejects(output(sandbox, 'cat /srv/state'), { name: 'SandboxError', retryable: true }, fault);
+      await simulated.faults({});
+      assert.equal(await output(sandbox, 'cat /srv/state'), 'prepared\n', 'the sandbox itself is sound');
+      await sandbox.terminate();
+    }
+  });
+
+  it('a sandbox that is not of its snapshot is not taken for one', async () => {
+    const [id, , memory] = snapshot.ref.split(' ');
+    await assert.rejects(provider.restore({ ...snapshot, ref: `${id} ${'0'.repeat(32)} ${memory}` }, await spec()), /anew instead of from its snapshot/);
+    await none('it to be ended');
+  });
+
+  it('an account that allows less than was thought is asked more slowly, and all get their sandbox', async () => {
+    const before = (await simulated.state()).requests['POST /v2/sandboxes']!;
+    const words = await Promise.all(
+      Array.from({ length: 12 }, async () => {
+        const sandbox = await restore();
+        try {
+          return await output(sandbox, 'cat /srv/state');
+        } finally {
+          await sandbox.terminate();
+        }
+      }),
+    );
+    assert.deepEqual(words, Array(12).fill('prepared\n'));
+    const asked = (await simulated.state()).requests['POST /v2/sandboxes']! - before;
+    assert.ok(asked < 40, `${asked} requests for 12 sandboxes`);
+  });
+
+  it('tells a wrong key, no key and no service apart', async () => {
+    const check = (environment: Record<string, string>): Promise<Health> => createProvider({ stateDir, environment, log: () => undefined }).check();
+    const { E2B_API_KEY: key, ...urls } = simulated.environment;
+    assert.equal((await check(simulated.environment)).ok, true);
+    const wrong = await check({ ...urls, E2B_API_KEY: 'e2b_wrong' });
+    assert.match(wrong.summary, /refuses the API key/);
+    assert.ok(!JSON.stringify(wrong).includes('e2b_wrong'));
+    assert.match((await check(urls)).summary, /E2B_API_KEY is not set/);
+    const closed = createServer().listen(0, '127.0.0.1');
+    await once(closed, 'listening');
+    const { port } = closed.address() as AddressInfo;
+    closed.close();
+    assert.match((await check({ ...urls, E2B_API_KEY: key, E2B_API_URL: `http://127.0.0.1:${port}` })).summary, /cannot be reached \(ECONNREFUSED\)/);
+  });
+});
