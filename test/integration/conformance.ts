@@ -14,8 +14,13 @@ import { Bench, type Subject } from './conformance/bench.js';
 
 export type { Subject } from './conformance/bench.js';
 
-/** Registers the suite. `open` is called once, before the first test. */
-export function conformance(name: string, open: () => Promise<Subject>): void {
+export { commands, files, lifecycle, live, snapshots };
+
+type Part = (bench: Bench) => void;
+const ALL: readonly Part[] = [lifecycle, commands, files, isolation, network, restrictions, live, snapshots];
+
+/** Registers the suite, or parts of it. `open` is called once, before the first test. */
+export function conformance(name: string, open: () => Promise<Subject>, parts = ALL): void {
   describe(name, function () {
     this.timeout(120_000);
     const bench = new Bench();
@@ -28,13 +33,6 @@ export function conformance(name: string, open: () => Promise<Subject>): void {
     });
     afterEach('leaves no sandbox', () => bench.terminateAll());
 
-    lifecycle(bench);
-    commands(bench);
-    files(bench);
-    isolation(bench);
-    network(bench);
-    restrictions(bench);
-    live(bench);
-    snapshots(bench);
+    for (const part of parts) part(bench);
   });
 }

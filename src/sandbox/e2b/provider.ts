@@ -61,8 +61,7 @@ export class E2bProvider implements Provider {
     } catch (error) {
       options?.signal?.throwIfAborted();
       const hint = error instanceof ProviderUnavailable ? error.hint : 'look at status.e2b.dev, or try again';
-      const code = error instanceof ProviderUnavailable && statusOf(error.cause) === 401 ? 'permission' : 'error';
-      return { ok: false, summary: (error as Error).message, hint, code };
+      return { ok: false, summary: (error as Error).message, hint, code: 'error' };
     }
   }
 
