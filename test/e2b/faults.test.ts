@@ -115,6 +115,14 @@ describe('E2B when it fails', function () {
     assert.ok(asked < 40, `${asked} requests for 12 sandboxes`);
   });
 
+  it('what it cannot keep is refused before anything is asked for', async () => {
+    const before = (await simulated.state()).requests['POST /v2/sandboxes'];
+    for (const wish of [{ resources: { gpu: { count: 1 } } }, { network: { allow: ['example.com'] } }, { user: '1000' }, { writable: ['/srv'] }, { isolation: 'gvisor' }] as const) {
+      await assert.rejects(provider.restore(snapshot, { ...(await spec()), ...wish }), { name: 'Unsupported' }, JSON.stringify(wish));
+    }
+    assert.equal((await simulated.state()).requests['POST /v2/sandboxes'], before);
+  });
+
   it('tells a wrong key, no key and no service apart', async () => {
     const check = (environment: Record<string, string>): Promise<Health> => createProvider({ stateDir, environment, log: () => undefined }).check();
     const { E2B_API_KEY: key, ...urls } = simulated.environment;

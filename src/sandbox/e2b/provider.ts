@@ -142,7 +142,7 @@ export class E2bProvider implements Provider {
   }
 
   private async open(template: string, memoryMB: number, below: readonly Layer[], mark: string | undefined, spec: SandboxSpec, options: OperationOptions | undefined): Promise<RemoteSandbox> {
-    if (spec.resources.gpu) throw new Unsupported('E2B has no GPUs: remove `gpu`, or use a provider that has');
+    refuse(spec);
     const { control, creation } = this.service();
     const id = randomBytes(8).toString('hex');
     const info: SandboxInfo = { id, provider: this.id, labels: spec.labels, createdAt: Date.now(), state: 'running' };
@@ -172,6 +172,15 @@ export class E2bProvider implements Provider {
     const control = new Control(account);
     return (this.opened = { account, control, creation: new Creation(account, control, limiterOf(account, environment), this.intents) });
   }
+}
+
+/** @throws Unsupported for what cannot be kept */
+function refuse({ resources, network, isolation = 'default', user, writable }: SandboxSpec): void {
+  if (resources.gpu) throw new Unsupported('E2B has no GPUs: remove `gpu`, or use a provider that has');
+  if (typeof network === 'object') throw new Unsupported('a list of allowed hosts is not supported at E2B: use `none` or `full`');
+  if (isolation !== 'default') throw new Unsupported(`E2B has no isolation \`${isolation}\`: its sandboxes are virtual machines`);
+  if (user !== undefined) throw new Unsupported('commands at E2B run as root of their machine: remove `user`');
+  if (writable !== undefined) throw new Unsupported('a read-only root is not supported at E2B');
 }
 
 function imageOf({ image, dockerfile }: BaseImage): string | undefined {
