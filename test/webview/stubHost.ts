@@ -19,6 +19,8 @@ export interface StubOptions {
   readonly running?: number;
   readonly run?: RunOverrides;
   readonly trusted?: boolean;
+  /** The run is read as the page comes up, which takes so long, ms: nothing is answered before. */
+  readonly readsForMs?: number;
   readonly allFail?: boolean;
   readonly show?: { episode?: number; filter?: string };
   /** Content of artifacts, by name. */
@@ -66,14 +68,25 @@ class StubHost {
     this.#take(options.finished ?? options.total);
     // Computed now, as another process would have done it by the time the page asks: what is measured is the page.
     this.#figures.snapshot();
-    this.#query({ filter: '', sort: 'finish', descending: false });
+    this.#sort({ filter: '', sort: 'finish', descending: false });
   }
 
-  /** Sorted once for each order. */
-  #query(order: Omit<RowsQuery, 'start' | 'count'>): Rows {
+  #query(query: RowsQuery): Rows {
+    return queryRows(this.#records, query, this.#run.samples > 1 ? ({ episode }) => advantageOf(this.#matrix, episode) : undefined);
+  }
+
+  /** All rows in an order, sorted once. */
+  #sort(order: Omit<RowsQuery, 'start' | 'count'>): Rows {
     const key = JSON.stringify(order);
-    if (this.#sorted?.key !== key) this.#sorted = { key, rows: queryRows(this.#records, { ...order, start: 0, count: Number.MAX_SAFE_INTEGER }, this.#run.samples > 1 ? ({ episode }) => advantageOf(this.#matrix, episode) : undefined) };
+    if (this.#sorted?.key !== key) this.#sorted = { key, rows: this.#query({ ...order, start: 0, count: Number.MAX_SAFE_INTEGER }) };
     return this.#sorted.rows;
+  }
+
+  /** The first window of another order as the engine makes it, any further one from all of them: what is measured while it scrolls is the page. */
+  #window({ start, count, ...order }: RowsQuery): Rows {
+    if (this.#sorted?.key !== JSON.stringify(order) && start === 0) return this.#query({ start, count, ...order });
+    const all = this.#sort(order);
+    return { ...all, start, rows: all.rows.slice(start, start + count) };
   }
 
   #take(count: number): void {
@@ -104,7 +117,8 @@ class StubHost {
   }
 
   #post(message: ToWebview): void {
-    setTimeout(() => window.postMessage(structuredClone(message), '*'), 1);
+    const read = (this.#options.readsForMs ?? 0) - (performance.now() - (performance.getEntriesByName('host-ready')[0]?.startTime ?? 0));
+    setTimeout(() => window.postMessage(structuredClone(message), '*'), Math.max(1, read));
   }
 
   receive(value: unknown): void {
@@ -123,11 +137,7 @@ class StubHost {
     switch (message.method) {
       case 'ready': return { snapshot: this.#snapshot(), trusted: this.#options.trusted ?? true, ...(this.#options.show && { show: this.#options.show }) } satisfies RunViewRequests['ready']['result'];
       case 'snapshot': return this.#snapshot();
-      case 'rows': {
-        const { start, count, ...order } = message.params;
-        const all = this.#query(order);
-        return { ...all, start, rows: all.rows.slice(start, start + count) };
-      }
+      case 'rows': return this.#window(message.params);
       case 'groups': return queryGroups(this.#matrix, message.params);
       case 'episode': return this.#detail(message.params.episode);
       case 'artifact': return this.#artifact(message.params.artifact);

@@ -17,6 +17,7 @@ import './app.css';
 import { type Deed, KEYS, deedOf } from './keys.js';
 import type { DiffRows } from './rowList.js';
 import './rowList.js';
+import type { DiffSide } from './side.js';
 import './side.js';
 import { rowWord } from './words.js';
 
@@ -58,6 +59,7 @@ export class TraceDiff extends PageElement {
   constructor() {
     super();
     const on = <T>(type: string, listener: (detail: T) => void) => this.addEventListener(type, (event) => listener((event as CustomEvent<T>).detail));
+    on('redraw', () => this.querySelectorAll<DiffSide>('rl-diff-side').forEach((side) => side.requestUpdate()));
     on<number>('go', (row) => this.#go(row));
     on<number>('split', (split) => this.#set({ split }));
     on<TraceDiffRequests['open']['params']>('open-text', (place) => void this.#attempt(() => this.#client.request('open', place)));

@@ -90,7 +90,8 @@ export class DiffSide extends PageElement {
       blob: (ref) => this.loader.blob(this.side, ref),
       openText: (place: Place) => emit(this, 'open-text', { side: this.side, step, place }),
       browse: (url) => emit(this, 'browse', url),
-      redraw: () => this.drawing++,
+      // What was loaded concerns the other side, too.
+      redraw: () => emit(this, 'redraw', undefined),
     };
   }
 }

@@ -67,6 +67,8 @@ export class RunViewPanel extends Disposing {
     this.own(runner.onStarted(() => this.changed()));
     this.own(vscode.workspace.onDidGrantWorkspaceTrust(() => this.load()));
     this.load();
+    // While the page comes up, the engine reads the run.
+    void this.getSnapshot().catch(() => undefined);
   }
 
   /** Brings the panel to the front, and an episode or a filter into view. */

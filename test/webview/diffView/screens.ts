@@ -26,7 +26,10 @@ async function main(): Promise<void> {
     for (const { name, keys = [], ...options } of SCENES.filter((scene) => scene.name.includes(process.argv[2] ?? ''))) {
       const { page, complaints } = await browser.open(options);
       await page.waitForSelector('.step[aria-busy="false"] .block');
-      for (const key of keys) await page.keyboard.press(key);
+      for (const key of keys) {
+        await page.keyboard.press(key);
+        await page.evaluate(() => new Promise((resolve) => setTimeout(resolve, 150)));
+      }
       // Parsers of Markdown and code come a little later.
       await page.evaluate(() => document.fonts.ready.then(() => new Promise((resolve) => setTimeout(resolve, 400))));
       await page.screenshot({ path: join(OUT, `${name}.png`) });
