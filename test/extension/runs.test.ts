@@ -109,10 +109,21 @@ describe('the loop in VS Code', function () {
     assert.match(text, /^node \S+cli\.mjs run few\.rlenv\.yaml --seeds 0\.\.5 --samples 1 /);
   });
 
-  it('reruns the failed episodes only', async () => {
+  it('reruns the failed episodes only, and compares both runs and two traces', async () => {
     const again = await vscode.commands.executeCommand<RunRef>(Commands.rerunFailed, run);
     assert.notEqual(again.id, run.id);
     assert.equal((await ended(again, 'done')).run.total, 1);
+
+    // The page itself asks for the comparison, and its panel is called by what came of it.
+    const tab = (viewType: string, label: RegExp) =>
+      until(`a tab ${label}`, [vscode.window.tabGroups.onDidChangeTabs], () => vscode.window.tabGroups.all.flatMap(({ tabs }) => tabs).find(({ input, label: shown }) => input instanceof vscode.TabInputWebview && input.viewType.includes(viewType) && label.test(shown)), () =>
+        vscode.window.tabGroups.all.flatMap(({ tabs }) => tabs.map(({ label: shown }) => shown)));
+    const items = await Promise.all([again, run].map(({ id }) => itemOf(api.trees.runs, (node) => node.run?.id === id, `run ${id}`)));
+    await vscode.commands.executeCommand(Commands.compareRuns, items[0], items);
+    await tab('rlSandboxes.compareView', /^few #\d+ ↔ #\d+$/);
+    await vscode.commands.executeCommand(Commands.compareTraces, { ...run, episode: 2 }, { ...run, episode: 4 });
+    const traces = await tab('rlSandboxes.traceDiff', /episode 2.*episode 4/);
+    await vscode.window.tabGroups.close(traces);
   });
 
   it('shows that a template is stale when its set-up changes', async () => {
