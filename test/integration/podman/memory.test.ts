@@ -3,6 +3,8 @@ import { strict as assert } from 'node:assert';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { open, readdir } from 'node:fs/promises';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
@@ -140,6 +142,22 @@ while True:
     await grow(copy);
     await copy.killAll();
     assert.equal(await output(copy, 'echo still there'), 'still there\n');
+  });
+
+  it('with a list of allowed hosts a copy reaches them by a relay of its own', async () => {
+    const http = createServer((_, answer) => answer.end('the machine')).listen(0, '127.0.0.2');
+    await once(http, 'listening');
+    try {
+      const url = `127.0.0.2:${(http.address() as AddressInfo).port}`;
+      const get = ['python3', '-c', `import urllib.request; print(urllib.request.urlopen("http://${url}/", timeout=20).read().decode())`];
+      const network = { allow: [url] };
+      const first = await bench.restore({ network });
+      assert.equal(await output(first, get), 'the machine\n');
+      const copy = await bench.restore({ network }, await snapshotOf(first));
+      for (const each of [copy, first]) assert.equal(await output(each, get), 'the machine\n');
+    } finally {
+      http.close();
+    }
   });
 
   it('needs no other snapshot, and when it is removed nothing of it is left', async () => {
