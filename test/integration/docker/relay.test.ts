@@ -3,7 +3,7 @@ import { strict as assert } from 'node:assert';
 import { once } from 'node:events';
 import { text } from 'node:stream/consumers';
 import { NothingListens, Unsupported } from '../../../src/sandbox/errors.js';
-import { Bench, output } from '../conformance/bench.js';
+import { Bench, output, run } from '../conformance/bench.js';
 import { dockerSubject } from './subject.js';
 
 const ECHO = `import socket
@@ -48,5 +48,22 @@ describe('connections into a container', function () {
     await assert.rejects(sandbox.connect(7172), NothingListens);
     await output(sandbox, 'mv /bin/bash /usr/bin/bash /tmp/ 2>/dev/null; ! command -v bash');
     await assert.rejects(sandbox.connect(7171), Unsupported);
+  });
+
+  it('lead out by perl or python3; a sandbox that breaks them has no network, and goes on', async () => {
+    const network = { allow: ['127.0.0.1:9'] };
+    const ask = `exec 3<>/dev/tcp/127.0.0.1/15380 || exit; printf 'CONNECT example.com:443 HTTP/1.1\\r\\n\\r\\n' >&3; read -r l <&3; echo "\${l%%Not*}"`;
+    const sandbox = await bench.restore({ network });
+    for (const without of ['true', 'mv /usr/bin/perl /usr/bin/perl5.* /tmp/']) {
+      await output(sandbox, without);
+      await sandbox.killAll();
+      assert.equal(await output(sandbox, ['bash', '-c', ask]), 'HTTP/1.1 403 \n', without);
+    }
+    await output(sandbox, 'mv /usr/bin/python3* /tmp/');
+    await sandbox.killAll();
+    assert.match((await run(sandbox, ['bash', '-c', ask])).stderr, /refused/);
+    const bare = await sandbox.snapshot('filesystem');
+    await assert.rejects(bench.restore({ network }, bare), (error: Error) => error instanceof Unsupported && /perl or python3/.test(error.message));
+    await bench.provider.removeSnapshot(bare);
   });
 });
