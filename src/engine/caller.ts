@@ -23,9 +23,16 @@ export const ENVIRONMENT_NAMES = [
   ...['PATH', 'HOME', 'USER', 'LANG', 'LC_ALL', 'TZ', 'TMPDIR', 'TEMP', 'TMP', 'XDG_RUNTIME_DIR', 'SSH_AUTH_SOCK'],
   ...['SystemRoot', 'PATHEXT', 'USERPROFILE', 'APPDATA', 'LOCALAPPDATA'],
   ...['DOCKER_HOST', 'DOCKER_CONTEXT', 'DOCKER_CONFIG', 'DOCKER_TLS', 'DOCKER_TLS_VERIFY', 'DOCKER_CERT_PATH'],
-  ...['E2B_API_KEY', 'E2B_DOMAIN', 'E2B_API_URL', 'E2B_SANDBOX_URL', 'RL_SANDBOXES_E2B_CONCURRENT', 'RL_SANDBOXES_E2B_CREATIONS_PER_SECOND'],
+  ...['E2B_DOMAIN', 'E2B_API_URL', 'E2B_SANDBOX_URL', 'RL_SANDBOXES_E2B_CONCURRENT', 'RL_SANDBOXES_E2B_CREATIONS_PER_SECOND'],
 ] as const;
 
-export function relevant(environment: NodeJS.ProcessEnv): Record<string, string> {
-  return Object.fromEntries(ENVIRONMENT_NAMES.flatMap((name) => (environment[name] === undefined ? [] : [[name, environment[name]]])));
-}
+/** Keys of accounts, which go from caller to engine and stay in memory there. */
+const KEY_NAMES = ['E2B_API_KEY'] as const;
+
+const pick = (environment: NodeJS.ProcessEnv, names: readonly string[]): Record<string, string> => Object.fromEntries(names.flatMap((name) => (environment[name] === undefined ? [] : [[name, environment[name]]])));
+
+/** All that makes a difference. */
+export const relevant = (environment: NodeJS.ProcessEnv): Record<string, string> => pick(environment, [...ENVIRONMENT_NAMES, ...KEY_NAMES]);
+
+/** The part of it that may be written down, or be the environment of a process that outlives its caller. */
+export const lasting = (environment: NodeJS.ProcessEnv): Record<string, string> => pick(environment, ENVIRONMENT_NAMES);

@@ -4,7 +4,7 @@ import { open, readFile, stat } from 'node:fs/promises';
 import { connect as connectSocket, type Socket } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
 import { createMessageConnection, Message, SocketMessageReader, SocketMessageWriter, type DataCallback, type Disposable } from 'vscode-jsonrpc/node.js';
-import { relevant } from '../engine/caller.js';
+import { lasting, relevant } from '../engine/caller.js';
 import type { EndingReason, Hello, RunnerNotifications, Welcome, Work } from './api.js';
 import { RunnerClient, RunnerError } from './client.js';
 import { isNewer, PROTOCOL, type Identity } from './identity.js';
@@ -178,7 +178,7 @@ class Starting {
     try {
       // Of the environment only what counts: it stays for hours, and serves others.
       const child = spawn(execPath, [script, folder], {
-        env: { ...relevant(process.env), ELECTRON_RUN_AS_NODE: '1' },
+        env: { ...lasting(process.env), ELECTRON_RUN_AS_NODE: '1' },
         stdio: ['ignore', 'ignore', output.fd],
         cwd: folder,
         detached: true,

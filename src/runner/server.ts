@@ -1,7 +1,7 @@
 /** Serves the engine over JSON-RPC to any number of connections: what is asked, who is told, and what keeps the process. */
 import type { Socket } from 'node:net';
 import { isAbsolute } from 'node:path';
-import { thisProcess } from '../engine/caller.js';
+import { lasting, thisProcess } from '../engine/caller.js';
 import type { Engine } from '../engine/engine.js';
 import { Traces } from '../engine/traces.js';
 import { LOOKS, STARTS, type EndingReason, type Hello, type RunnerNotifications, type RunnerRequests, type RunnerStatus, type RunPlace, type Welcome, type Work } from './api.js';
@@ -190,7 +190,7 @@ export class RunnerServer implements Services {
 
   /** So that the next runner knows where to look if this one is killed. */
   private async note({ root }: { readonly root: string }, session: Session): Promise<void> {
-    const environment = Object.fromEntries(Object.entries((session.caller ?? thisProcess).environment).flatMap(([key, value]) => (value === undefined ? [] : [[key, value]])));
+    const environment = lasting((session.caller ?? thisProcess).environment);
     await this.options.journal.add({ root, environment }).catch((error: Error) => this.log('warn', `the journal cannot be written: ${error.message}`));
   }
 

@@ -1,9 +1,10 @@
 /** Whole runs on E2B's simulator, by the command line. */
 import { strict as assert } from 'node:assert';
-import { readFile } from 'node:fs/promises';
+import { readFile, readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { EpisodeRecord } from '../../src/store/records.js';
 import { HELLO, Workspace } from '../cli/support.js';
+import { Home } from '../integration/runner/home.js';
 import { FAULTS } from '../simulators/e2b/faults.js';
 import { Simulated } from './simulated.js';
 
@@ -36,6 +37,29 @@ describe('runs on E2B', function () {
     assert.deepEqual(sandboxes, []);
     assert.equal(requests['POST /v2/sandboxes'], 17, 'one for each episode and one for the build');
     for (const name of ['run.json', 'episodes.jsonl']) assert.ok(!(await readFile(join(there.directory, name), 'utf8')).includes(simulated.environment.E2B_API_KEY), name);
+  });
+
+  it('the runner has the key from whoever asks, in no file, and not in its own environment', async () => {
+    const key = simulated.environment.E2B_API_KEY;
+    const before = process.env.E2B_API_KEY;
+    process.env.E2B_API_KEY = key;
+    const home = await Home.make();
+    try {
+      const file = await home.template('slow', 'episode:\n  run: sleep 1; echo 0.5\n  seeds: 2\n');
+      const window = await home.window({ environment: { ...process.env, ...simulated.environment, ...PLENTY } });
+      const { id } = await window.client.request('run/start', { root: home.root, file, options: { provider: 'e2b' } });
+      await window.sees(id, ({ run }) => run.state === 'running');
+      for (const pid of await home.runners()) assert.ok(!(await readFile(`/proc/${pid}/environ`, 'latin1')).includes(key));
+      const files = (await readdir(home.folder, { recursive: true, withFileTypes: true })).filter((entry) => entry.isFile());
+      assert.ok(files.some(({ name }) => name === 'journal.json'));
+      for (const { parentPath, name } of files) assert.ok(!(await readFile(join(parentPath, name), 'latin1')).includes(key), name);
+      assert.equal((await window.sees(id, ({ run }) => run.state === 'done')).mean, 0.5);
+    } finally {
+      await home.remove();
+      if (before === undefined) delete process.env.E2B_API_KEY;
+      else process.env.E2B_API_KEY = before;
+    }
+    assert.deepEqual((await simulated.state()).sandboxes, []);
   });
 
   it('with every fault at 5 % each episode is scored as it would be, or an error that says why, and no sandbox is left', async () => {
