@@ -111,7 +111,7 @@ describe('a trace in VS Code', function () {
     await page.keyboard.press('Home');
     await page.keyboard.press('s');
     await sandboxes.first().waitFor();
-    await page.locator('.terminal-wrapper.active .xterm-rows').waitFor();
+    await page.locator('.terminal-wrapper.active .xterm-helper-textarea').waitFor({ state: 'attached' });
   });
 
   it('is made by hand, and becomes the solution of its template', async () => {
