@@ -127,7 +127,7 @@ async function follow(session: Session, verbose: boolean | undefined, start: (ev
       const { snapshot } = run.record;
       if (snapshot && !announced) {
         announced = true;
-        session.note(snapshot.built ? `Built snapshot ${snapshot.id} in ${milliseconds(snapshot.buildMs)}.` : `Nothing to build: snapshot ${snapshot.id} is up to date.`);
+        session.note(snapshot.built ? `Built snapshot ${snapshot.id} in ${milliseconds(snapshot.buildMs)}.` : run.record.from === undefined ? `Nothing to build: snapshot ${snapshot.id} is up to date.` : `Episodes start from snapshot ${snapshot.id}.`);
       }
       if (run.record.finishedAt === undefined) progress.update(run);
     },

@@ -10,6 +10,7 @@ import { mkdir, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/p
 import { join } from 'node:path';
 import type { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
+import type { Engine } from '../docker/engine.js';
 import { containerName, CHECKPOINT_IMAGE } from '../docker/labels.js';
 import type { Past } from '../docker/gate.js';
 import type { MemorySnapshots } from '../docker/memory.js';
@@ -37,9 +38,17 @@ const REF = /^[0-9a-f]{64}$/;
 const tagOf = (ref: string): string => `${CHECKPOINT_IMAGE}:${ref}`;
 
 export class Checkpoints implements MemorySnapshots {
+  private complete = false;
+
   constructor(private readonly folder: string) {}
 
-  readonly missing = missingForCheckpoints;
+  /** Asked again only while something is: asking takes most of a second. */
+  async missing(engine: Engine, signal: AbortSignal): Promise<string | undefined> {
+    if (this.complete) return undefined;
+    const missing = await missingForCheckpoints(engine, signal);
+    this.complete = missing === undefined;
+    return missing;
+  }
 
   async take(docker: Docker, container: string, { owner, past, spec }: Parameters<MemorySnapshots['take']>[2], signal: AbortSignal): Promise<Pick<ProviderSnapshot, 'ref' | 'sizeBytes'>> {
     await this.removeTorn(docker);

@@ -81,7 +81,9 @@ describe('podman memory snapshots', function () {
       for (let time = 0; time <= number; time++) assert.equal(await next(copy), 4 + time, `copy ${number}`);
     }
     assert.equal(await next(copies[0]!), 5, 'no copy counts for another');
-    assert.equal(await output(copies[1]!, 'cat /srv/file'), 'file\n');
+    const files = await copies[1]!.snapshot('filesystem');
+    made.unshift(files);
+    assert.equal(await output(await bench.restore({}, files), 'cat /srv/file'), 'file\n');
     const forks = 'n=0; while [ $n -lt 30 ]; do sleep 30 & n=$((n+1)); done';
     assert.match((await run(copies[2]!, forks)).stderr, /fork/i, 'limits are of the new sandbox');
     assert.equal((await run(copies[3]!, forks)).stderr, '', 'and of no other');
@@ -140,6 +142,7 @@ while True:
     assert.match(heard.join(''), /one [\s\S]*two/);
     const copy = await bench.restore({}, snapshot);
     await grow(copy);
+    await grow(await bench.restore({}, await snapshotOf(copy)));
     await copy.killAll();
     assert.equal(await output(copy, 'echo still there'), 'still there\n');
   });
