@@ -15,6 +15,7 @@ import { containerName, CHECKPOINT_IMAGE } from '../docker/labels.js';
 import type { Past } from '../docker/gate.js';
 import type { MemorySnapshots } from '../docker/memory.js';
 import { hasName, releaseImage } from '../docker/snapshots.js';
+import { spawnFailure } from '../command.js';
 import { SandboxError, Unsupported } from '../errors.js';
 import { isOwnerAlive } from '../owner.js';
 import type { ProviderSnapshot, SandboxSpec } from '../provider.js';
@@ -67,6 +68,8 @@ export class Checkpoints implements MemorySnapshots {
       signal.throwIfAborted();
       await rename(partial, this.at(ref));
       return { ref, sizeBytes: await this.size(ref) };
+    } catch (error) {
+      throw spawnFailure(error);
     } finally {
       await this.discard(docker, partial);
     }

@@ -1,6 +1,10 @@
 /** Calls of Podman's own API, which its service has beside Docker's: https://docs.podman.io/en/latest/_static/api.html, "containers". */
 import type Docker from 'dockerode';
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import type { Readable } from 'node:stream';
+import { reasonOf } from '../docker/failures.js';
+import { SandboxError } from '../errors.js';
 
 const CONTAINERS = '/v4.0.0/libpod/containers';
 
@@ -14,7 +18,7 @@ const ask = (docker: Docker, request: object): Promise<unknown> =>
 /** Copies a container, which goes on, and gives the archive. */
 export function checkpoint(docker: Docker, container: string, signal: AbortSignal): Promise<Readable> {
   const options = { _query: { export: true, leaveRunning: true, tcpEstablished: true, fileLocks: true }, _body: {} };
-  return ask(docker, { path: `${CONTAINERS}/${container}/checkpoint?`, options, isStream: true, abortSignal: signal }) as Promise<Readable>;
+  return ask(docker, { path: `${CONTAINERS}/${container}/checkpoint?`, options, isStream: true, abortSignal: signal }).catch((error: unknown) => explained(error, 'dump.log')) as Promise<Readable>;
 }
 
 /** Makes a container of an archive and lets its processes go on. Not to be cut: what was heard is done. */
@@ -22,9 +26,22 @@ export async function restore(docker: Docker, name: string, archive: Readable): 
   const options = { import: true, name, tcpEstablished: true, fileLocks: true };
   try {
     await ask(docker, { path: `${CONTAINERS}/${name}/restore?`, options, file: archive, headers: { 'Content-Type': 'application/x-tar' } });
+  } catch (error) {
+    await explained(error, 'restore.log');
   } finally {
     archive.destroy();
   }
+}
+
+/** Throws what CRIU says, where its log can be read: Podman's own words are the command that failed. */
+async function explained(error: unknown, log: string): Promise<never> {
+  const folder = error instanceof Error ? /--work-path (\S+)/.exec(reasonOf(error))?.[1] : undefined;
+  if (folder === undefined) throw error;
+  const text = await readFile(join(folder, log), 'latin1').catch(() => '');
+  const said = text.split('\n').flatMap((line) => /Error \([^)]*\): (.*)/.exec(line)?.[1] ?? []);
+  // It may not raise its own limits, and goes on; the last of them only say that it has failed.
+  const why = said.find((line) => !/^rlimit: Can't setup|FAILED|failed with -?\d+$/.test(line)) ?? `${join(folder, log)} on the machine of Podman may say why`;
+  throw new SandboxError(`CRIU cannot copy what runs in the sandbox: ${why.replaceAll(/[^ -~]+/g, '?').slice(0, 300)}`, { cause: error });
 }
 
 /** Whether the service runs as an ordinary user, and on which machine it does. */

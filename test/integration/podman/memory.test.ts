@@ -200,6 +200,13 @@ while True:
     await until(async () => (await output(source, 'cat /proc/[0-9]*/cmdline')).includes('sleep\x001000'), 'the command');
     await assert.rejects(source.snapshot('memory'), { name: 'Unsupported', message: /would lack them: `sleep 1000`;/ });
     await source.killAll();
+    // CRIU stops processes as a debugger does, and no process has two.
+    await output(source, ['sh', '-c', `setsid python3 -c 'import ctypes, os, time; os.fork() or ctypes.CDLL(None).ptrace(0, 0, 0, 0); open("/tmp/traced", "a").close(); time.sleep(1000)' </dev/null >/dev/null 2>&1 &`]);
+    await until(async () => (await run(source, 'test -e /tmp/traced && grep -q "TracerPid:.*[1-9]" /proc/[0-9]*/status')).code === 0, 'a process that is traced');
+    await assert.rejects(source.snapshot('memory'), { name: 'SandboxError', message: /^CRIU cannot copy what runs in the sandbox: \w/ });
+    assert.deepEqual([await kept(), await tags()], [[], []]);
+    assert.equal(await output(source, 'echo goes on'), 'goes on\n');
+    await source.killAll();
     const snapshot = await snapshotOf(source);
     await assert.rejects(bench.restore({ network: 'full' }, snapshot), { name: 'Unsupported', message: /no network/ });
     await assert.rejects(bench.provider.exportSnapshot(snapshot), { name: 'Unsupported', message: /cannot be exported/ });
