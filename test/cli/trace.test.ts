@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { writeFile } from 'node:fs/promises';
+import { mkdir, writeFile } from 'node:fs/promises';
 import { start, step, end, lines, AT } from '../support/traces/native.js';
 import { evalFile } from '../support/traces/inspect.js';
 import { Workspace } from './support.js';
@@ -26,6 +26,7 @@ describe('trace from a terminal', () => {
       ]) + EVIL,
     );
     await writeFile(workspace.path('log.eval'), evalFile());
+    await mkdir(workspace.path('pair'));
   });
   after(() => workspace.remove());
 
@@ -48,6 +49,21 @@ describe('trace from a terminal', () => {
     assert.doesNotMatch(stderr, DANGEROUS);
   });
 
+  it('compares two traces by their actions, and says where they part', async () => {
+    const command = (number: number, text: string, stdout = '') => step(number, { action: { kind: 'command', command: text, language: 'sh' }, observation: { kind: 'command', stdout, exitCode: 0 } });
+    await writeFile(workspace.path('pair', 'one.jsonl'), lines([start(), command(1, 'ls', 'a'), command(2, 'cat a', EVIL), command(3, 'make'), command(4, 'make test'), end(4, 0)]));
+    await writeFile(workspace.path('pair', 'other.jsonl'), lines([start(), command(1, 'ls', 'b'), command(2, 'cat a', EVIL), command(3, EVIL), command(4, 'make'), command(5, 'make test'), end(5, 0)]));
+    const { code, stdout } = await workspace.run('trace', 'diff', 'pair/one.jsonl', 'pair/other.jsonl');
+    assert.equal(code, 1);
+    assert.doesNotMatch(stdout, DANGEROUS);
+    for (const line of [/^different +2 of 5 rows$/m, /^first +step 1 of a, step 1 of b: observation$/m, /^first action +step — of a, step 3 of b: only b has it$/m, /^3 +4 +make$/m]) assert.match(stdout, line);
+    const same = await workspace.json<{ different: number; first: number | null; list: { a: number }[] }>('trace', 'diff', 'pair/one.jsonl', 'pair/one.jsonl');
+    assert.deepEqual([same.different, same.first, same.list.length], [0, null, 4]);
+    assert.equal((await workspace.run('trace', 'diff', 'pair/one.jsonl', 'pair/one.jsonl')).code, 0);
+    assert.equal((await workspace.run('trace', 'diff', 'pair/one.jsonl', 'gone.jsonl')).code, 1);
+    assert.equal((await workspace.run('trace', 'diff', 'pair/one.jsonl')).code, 2);
+  });
+
   it('gives the same as data', async () => {
     const head = await workspace.json<{ format: string; steps: number; reward: number; list: { title: string }[] }>('trace', 'trace.jsonl', '--steps', '1..2');
     assert.deepEqual([head.format, head.steps, head.reward, head.list.length], ['native', 5, 0.125, 2]);
@@ -56,7 +72,7 @@ describe('trace from a terminal', () => {
   });
 
   it('says in one sentence what cannot be opened', async () => {
-    for (const [args, why] of [[['package.json'], /ENOENT/], [['.'], /is no trace of a known format/], [['log.eval', '--member', '9'], /there is no sample 9: the file holds 3, from 0/], [['trace.jsonl', '--step', '99'], /there is no step 99: the trace has 5, from 0/]] as const) {
+    for (const [args, why] of [[['package.json'], /ENOENT/], [['pair'], /is no trace of a known format/], [['log.eval', '--member', '9'], /there is no sample 9: the file holds 3, from 0/], [['trace.jsonl', '--step', '99'], /there is no step 99: the trace has 5, from 0/]] as const) {
       const { code, stderr } = await workspace.run('trace', ...args);
       assert.equal(code, 1);
       assert.match(stderr, why);

@@ -83,14 +83,29 @@ const SCENES: readonly Scene[] = [
       await page.locator('vscode-tab-header', { hasText: 'Timing' }).click();
     },
   },
+  ...(['dark', 'hc-light'] as const).map((theme) => ({
+    name: `artifacts-${theme}`,
+    theme,
+    total: 512,
+    width: 1300,
+    run: { policy: 'noop' },
+    details: { 3: { record: { artifacts: 4 }, artifacts: [{ path: 'metrics.csv', size: 1834 }, { path: 'plots/reward.png', size: 24_120 }, { path: 'workspace/solution.patch', size: 812 }, { path: 'rollout.mp4', size: 9_400_000 }] } },
+    files: { 'metrics.csv': `step,loss,reward,note\n${Array.from({ length: 30 }, (_, step) => `${step * 100},${(2 / (step + 1)).toFixed(4)},${(step / 40).toFixed(3)},${step % 7 === 0 ? 'checkpoint' : ''}`).join('\n')}\n` },
+    show: { episode: 3 },
+    act: async (page: Page) => {
+      await page.locator('vscode-tab-header', { hasText: 'Artifacts' }).click();
+      await page.locator('.artifact').nth(theme === 'dark' ? 0 : 1).click();
+      await page.waitForSelector('.artifact-preview :is(img, .csv)');
+    },
+  })),
   {
-    name: 'artifacts',
-    theme: 'hc-light',
+    name: 'selection',
     total: 512,
     width: 1100,
     act: async (page) => {
-      await openEpisode(page, 3);
-      await page.locator('vscode-tab-header', { hasText: 'Artifacts' }).click();
+      await page.locator('.grid').focus();
+      for (const key of ['ArrowDown', 'ArrowDown', 'Control+Space', 'ArrowDown', 'ArrowDown', 'Control+Space']) await page.keyboard.press(key);
+      await page.waitForSelector('.selection-actions');
     },
   },
   {
