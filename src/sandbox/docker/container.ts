@@ -1,7 +1,7 @@
 /** How a sandbox's container is made: its configuration, and a creation that leaves nothing behind when it fails or is aborted. */
 import type Docker from 'dockerode';
 import { randomBytes } from 'node:crypto';
-import type { OperationOptions, Resources, SandboxSpec } from '../provider.js';
+import type { NetworkPolicy, OperationOptions, Resources, SandboxSpec } from '../provider.js';
 import { within } from '../deadline.js';
 import type { Engine } from './engine.js';
 import { reasonOf, statusOf } from './failures.js';
@@ -16,9 +16,9 @@ import { writableFolders } from '../writable.js';
 export type Purpose = 'setup' | 'episode';
 
 export const DEFAULT_PIDS = 1024;
-/** Processes of our own: the first one, the timer and its sleep, the watcher; the relay to the proxy and its shell. */
-const OWN_PIDS = 6;
-export const pidsLimit = (pids: number | undefined, own = OWN_PIDS): number => (pids ?? DEFAULT_PIDS) + own;
+/** Processes of our own: the first one, the timer and its sleep, the watcher; where hosts are allowed, the relay to the proxy and its shell. */
+const ownPids = (network: NetworkPolicy): number => (typeof network === 'string' ? 4 : 6);
+export const pidsLimit = (pids: number | undefined, network: NetworkPolicy, more = 0): number => (pids ?? DEFAULT_PIDS) + ownPids(network) + more;
 const DEFAULT_SHM_BYTES = 1 << 30;
 
 const SETUP_CAPABILITIES = ['CHOWN', 'DAC_OVERRIDE', 'FOWNER', 'FSETID', 'SETUID', 'SETGID', 'SETFCAP', 'KILL', 'SYS_CHROOT', 'AUDIT_WRITE'];
@@ -81,14 +81,14 @@ export function containerOptions(id: string, image: string, traits: ImageTraits,
       Init: false,
       ...(gvisor ? { Runtime: RUNTIME } : {}),
       ...(folders ? { ReadonlyRootfs: true } : {}),
-      ...limits(spec.resources, purpose, host, OWN_PIDS + (gvisor ? GVISOR_PIDS : 0)),
+      ...limits(spec.resources, purpose, host, pidsLimit(spec.resources.pids, spec.network, gvisor ? GVISOR_PIDS : 0)),
     },
   };
 }
 
-function limits({ cpu, memory, pids, disk, gpu }: Resources, purpose: Purpose, host: HostTraits, ownPids: number): Docker.HostConfig {
+function limits({ cpu, memory, disk, gpu }: Resources, purpose: Purpose, host: HostTraits, pids: number): Docker.HostConfig {
   return {
-    PidsLimit: pidsLimit(pids, ownPids),
+    PidsLimit: pids,
     // More cores than there are is no limit, and the engine refuses the number.
     ...(cpu !== undefined && cpu < host.cpus ? { NanoCpus: Math.max(1e7, Math.round(cpu * 1e9)) } : {}),
     ...(memory === undefined ? {} : { Memory: memory, MemorySwap: memory }),

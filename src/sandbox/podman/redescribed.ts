@@ -6,7 +6,7 @@ import { extract, pack, type Header, type Pack } from 'tar-stream';
 import { pidsLimit } from '../docker/container.js';
 import { containerLabels, PREFIX } from '../docker/labels.js';
 import { SandboxError } from '../errors.js';
-import type { Resources, SandboxSpec } from '../provider.js';
+import type { NetworkPolicy, Resources, SandboxSpec } from '../provider.js';
 
 export interface Container {
   readonly id: string;
@@ -65,11 +65,11 @@ function withOwner(config: Config, { id, spec, image }: Container): Config {
   return { ...config, labels: { ...Object.fromEntries(foreign), ...containerLabels(id, spec.labels) }, rootfsImageName: image, ...(config.spec && { spec: adapted(config.spec, spec) }) };
 }
 
-const adapted = (config: RuntimeSpec, { resources, network }: SandboxSpec): RuntimeSpec => ({ ...limited(config, resources), ...(network !== 'full' && { hooks: { createRuntime: [LOOPBACK_UP] } }) });
+const adapted = (config: RuntimeSpec, { resources, network }: SandboxSpec): RuntimeSpec => ({ ...limited(config, resources, network), ...(network !== 'full' && { hooks: { createRuntime: [LOOPBACK_UP] } }) });
 
-function limited(spec: RuntimeSpec, { cpu, memory, pids }: Resources): RuntimeSpec {
+function limited(spec: RuntimeSpec, { cpu, memory, pids }: Resources, network: NetworkPolicy): RuntimeSpec {
   const limits = {
-    pids: { limit: pidsLimit(pids) },
+    pids: { limit: pidsLimit(pids, network) },
     ...(memory !== undefined && { memory: { limit: memory, swap: memory } }),
     ...(cpu !== undefined && { cpu: { quota: Math.max(1000, Math.round(cpu * CPU_PERIOD)), period: CPU_PERIOD } }),
   };
