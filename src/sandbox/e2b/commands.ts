@@ -2,6 +2,7 @@
 import { constants } from 'node:os';
 import { Readable } from 'node:stream';
 import { text } from 'node:stream/consumers';
+import { setTimeout as pause } from 'node:timers/promises';
 import { within } from '../deadline.js';
 import { CommandOutput } from '../docker/commandOutput.js';
 import { newNonce } from '../docker/gate.js';
@@ -20,6 +21,8 @@ const KILL_TIMEOUT_MS = 60_000;
 const LIFE_GRACE_MS = 30_000;
 /** How long a command that was killed has to be over. */
 const AFTERMATH_TIMEOUT_MS = 5000;
+/** How long after its input was refused the end of a command is waited for. */
+const LAST_WORDS_MS = 2000;
 /** Bytes of input in one request. */
 const PIECE = 512 << 10;
 const KILLED = 137;
@@ -141,7 +144,7 @@ export class Commands {
     const terminal = output instanceof TerminalOutput;
     const source = stdin instanceof Readable ? stdin : [Buffer.from(stdin as Uint8Array)];
     let over = false;
-    void closed.then(() => (over = true));
+    void Promise.race([closed, output.report]).then(() => (over = true));
     try {
       for await (const chunk of source) {
         const bytes = Buffer.from(chunk as Uint8Array);
@@ -150,8 +153,10 @@ export class Commands {
       }
       if (!terminal) await this.envd.closeInput(pid, signal);
     } catch (error) {
-      // A command may end without having read its input.
-      if (!signal.aborted && !over && statusOf(error) !== 404 && statusOf(error) !== 400) throw stdin instanceof Readable && stdin.errored ? stdin.errored : error;
+      if (stdin instanceof Readable && stdin.errored) throw stdin.errored;
+      // A command may end without having read its input; the service may refuse more of it before it tells the end.
+      await Promise.race([closed, output.report, pause(LAST_WORDS_MS, undefined, { signal }).catch(() => undefined)]);
+      if (!signal.aborted && !over) throw error;
     }
     return never;
   }

@@ -145,6 +145,8 @@ export class RemoteSandbox implements Sandbox {
       this.parts.onEnd();
     }).catch((error: unknown) => {
       this.ending = undefined;
+      // The service ends it then.
+      setTimeout(() => this.parts.created.place.release(), Math.max(0, this.info.createdAt + this.parts.spec.lifetimeMs - Date.now())).unref();
       throw error;
     });
     return this.ending;

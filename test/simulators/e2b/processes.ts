@@ -119,10 +119,13 @@ export class Processes {
     const { input } = this.find(request);
     const data = request.input?.stdin ?? request.input?.pty;
     if (!input || input.writableEnded || data === undefined) throw new RpcError('invalid_argument', 'the process has no input');
+    if (input.write(Buffer.from(data, 'base64'))) return;
     await new Promise<void>((resolve) => {
-      input.once('close', resolve);
-      if (input.write(Buffer.from(data, 'base64'))) resolve();
-      else input.once('drain', resolve);
+      const done = (): void => {
+        input.off('drain', done).off('close', done);
+        resolve();
+      };
+      input.once('drain', done).once('close', done);
     });
   }
 
