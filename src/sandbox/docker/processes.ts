@@ -1,7 +1,8 @@
 /** What runs in a container: commands, their deadlines, and the ways to kill them. */
 import type Docker from 'dockerode';
 import { Readable, type Duplex } from 'node:stream';
-import { ExecTimeout, SandboxError, SandboxLost, Unsupported } from '../errors.js';
+import { text } from 'node:stream/consumers';
+import { ExecTimeout, LimitExceeded, SandboxError, SandboxLost, Unsupported } from '../errors.js';
 import type { ExecOptions, ExecProcess, ExitStatus, OperationOptions, SandboxSpec, TerminalSize } from '../provider.js';
 import { CommandOutput, type Report } from './commandOutput.js';
 import { within } from '../deadline.js';
@@ -232,10 +233,22 @@ export class Processes {
     return code ?? this.gone();
   }
 
-  /** Always rejects: with `ProviderUnavailable` if the engine does not answer, else with `SandboxLost`. */
+  /** Always rejects: with `ProviderUnavailable` if the engine does not answer, with `LimitExceeded` if all of it was killed for its memory, else with `SandboxLost`. */
   private async gone(): Promise<never> {
     await this.ifThere(() => Promise.resolve(undefined));
+    if (!this.ending && this.spec.isolation === 'gvisor' && (await this.killedForMemory())) {
+      throw new LimitExceeded('the sandbox was killed for using more than its memory limit: as a whole, since gVisor holds the memory of all its processes');
+    }
     throw new SandboxLost(this.ending ? 'the sandbox was terminated' : 'the sandbox has ended, or the connection to it has');
+  }
+
+  /** The container is gone, and the engine remembers why. */
+  private killedForMemory(): Promise<boolean> {
+    return this.engine.call('Looking for the end of the sandbox', undefined, INSPECT_TIMEOUT_MS, async (docker, signal) => {
+      const filters = { container: [this.container.id], event: ['oom'] };
+      const events = await docker.getEvents({ since: 1, until: Math.ceil(Date.now() / 1000), filters, abortSignal: signal } as Docker.GetEventsOptions);
+      return (await text(events)).includes(this.container.id);
+    });
   }
 
   /** What `ask` gives if the container runs. Rejects as the engine's answers have it. */
@@ -244,6 +257,9 @@ export class Processes {
     return this.engine.call('Looking for the sandbox', undefined, INSPECT_TIMEOUT_MS, async (_, signal) => {
       const { State } = await this.container.inspect({ abortSignal: signal });
       return State.Running ? ask() : undefined;
+    }).catch((error: unknown) => {
+      if (error instanceof SandboxLost) return undefined;
+      throw error;
     });
   }
 

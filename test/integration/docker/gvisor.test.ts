@@ -1,7 +1,7 @@
 /** Sandboxes with gVisor's kernel in place of the machine's, on a real `runsc`. */
 import { strict as assert } from 'node:assert';
 import { text } from 'node:stream/consumers';
-import { ExecTimeout } from '../../../src/sandbox/errors.js';
+import { ExecTimeout, LimitExceeded } from '../../../src/sandbox/errors.js';
 import { Bench, commandLines, output, run } from '../conformance/bench.js';
 import { skip } from '../../support/skip.js';
 import { dockerSubject } from './subject.js';
@@ -36,6 +36,13 @@ describe('docker with gVisor', function () {
     await run(sandbox, 'sleep 300 >/dev/null 2>&1 &');
     await sandbox.killAll();
     assert.deepEqual((await commandLines(sandbox)).filter((line) => line.includes('sleep 300')), []);
+  });
+
+  it('is killed for its memory as a whole, and that is what is said', async () => {
+    const sandbox = await bench.restore({ isolation: 'gvisor', resources: { memory: 96 << 20 } });
+    await assert.rejects(run(sandbox, 'head -c 400m /dev/zero | tail', { timeoutMs: 60_000 }), (error: Error) => error instanceof LimitExceeded && /memory limit/.test(error.message));
+    await assert.rejects(run(sandbox, 'echo again'), LimitExceeded);
+    await sandbox.terminate();
   });
 
   it('takes files in and gives them out as they are inside', async () => {
