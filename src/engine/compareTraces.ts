@@ -4,6 +4,9 @@ import type { AlignedRow, Alignment } from '../trace/align.js';
 import type { StepSummary, TraceReader } from '../trace/model.js';
 import type { Traces } from './traces.js';
 
+/** How long is waited for a big file to be gone through, ms. */
+const SETTLE_MS = 2000;
+
 /** The last few alignments; each is a few numbers for each step that was compared. */
 const KEPT = 4;
 
@@ -25,7 +28,7 @@ export class TraceComparisons {
   async compare(pair: TracePair, signal?: AbortSignal): Promise<TraceComparison> {
     for (const trace of [pair.a, pair.b]) await this.traces.refresh(trace, false);
     return this.use(pair, async (a, b) => {
-      await Promise.all([a.settled(signal), b.settled(signal)]);
+      await settledSoon([a, b], signal);
       return comparisonOf({ a: await a.head(), b: await b.head() }, await this.aligned(pair, a, b, signal));
     });
   }
@@ -49,8 +52,7 @@ export class TraceComparisons {
 
   private async aligned(pair: TracePair, a: TraceReader, b: TraceReader, signal?: AbortSignal): Promise<Alignment> {
     const name = JSON.stringify([pair.a.file, pair.a.member, pair.b.file, pair.b.member]);
-    const [headA, headB] = [await a.head(), await b.head()];
-    const key = JSON.stringify([headA.steps, headA.endedAt, headB.steps, headB.endedAt]);
+    const key = JSON.stringify([(await a.head()).steps, (await b.head()).steps]);
     let found = this.kept.get(name);
     if (found?.key !== key) {
       const { alignTraces } = await import('../trace/align.js');
@@ -60,6 +62,20 @@ export class TraceComparisons {
     this.kept.set(name, found);
     if (this.kept.size > KEPT) this.kept.delete(this.kept.keys().next().value!);
     return found.alignment;
+  }
+}
+
+/**
+ * Waits until the files have been gone through for rewards and ends, but not long: nothing that is compared needs all of a big file. What is not known by then is
+ * absent in the heads, which say so (`indexed`).
+ */
+export async function settledSoon(readers: readonly TraceReader[], signal?: AbortSignal): Promise<void> {
+  let timer: NodeJS.Timeout | undefined;
+  const soon = new Promise<void>((resolve) => (timer = setTimeout(resolve, SETTLE_MS)));
+  try {
+    await Promise.race([Promise.all(readers.map((reader) => reader.settled(signal))), soon]);
+  } finally {
+    clearTimeout(timer);
   }
 }
 

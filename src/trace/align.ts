@@ -59,7 +59,7 @@ function digest(value: unknown): string {
   return createHash('sha256').update(text ?? '').digest('base64');
 }
 
-/** Both readers must have gone through their files (`settled`). */
+/** Reads no more steps than are compared. */
 export async function alignTraces(a: TraceReader, b: TraceReader, signal?: AbortSignal): Promise<Alignment> {
   const [stepsA, stepsB] = [(await a.head()).steps, (await b.head()).steps];
   const read = async (reader: TraceReader, index: number): Promise<Keys> => keysOf(await reader.step(index, signal));

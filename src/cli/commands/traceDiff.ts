@@ -13,13 +13,13 @@ export function addTraceDiff(trace: Command): void {
     .description('two traces side by side, aligned by their actions, with what differs; each is a file, or RUN:EPISODE such as latest:3')
     .action((nameA: string, nameB: string, _options: unknown, command: Command) =>
       Session.run(command.optsWithGlobals<CommonOptions>(), async (session) => {
-        const [{ openTrace }, { alignTraces }, { comparisonOf, isDifferent }] = await Promise.all([import('../../trace/open.js'), import('../../trace/align.js'), import('../../engine/compareTraces.js')]);
+        const [{ openTrace }, { alignTraces }, { comparisonOf, isDifferent, settledSoon }] = await Promise.all([import('../../trace/open.js'), import('../../trace/align.js'), import('../../engine/compareTraces.js')]);
         const { signal } = session;
         const a = await openTrace(await fileOf(session.engine, nameA), { signal });
         try {
           const b = await openTrace(await fileOf(session.engine, nameB), { signal });
           try {
-            await Promise.all([a.settled(signal), b.settled(signal)]);
+            await settledSoon([a, b], signal);
             const alignment = await alignTraces(a, b, signal);
             const comparison = comparisonOf({ a: await a.head(), b: await b.head() }, alignment);
             const [ofA, ofB] = [await a.summaries(0, alignment.compared.a, signal), await b.summaries(0, alignment.compared.b, signal)];
