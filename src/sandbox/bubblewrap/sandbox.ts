@@ -111,7 +111,7 @@ export class BubblewrapSandbox implements Sandbox {
    * on; its processes stand still while what it wrote is copied.
    */
   snapshot(kind: SnapshotKind, options?: OperationOptions): Promise<ProviderSnapshot> {
-    if (kind === 'memory') return Promise.reject(new Unsupported('bubblewrap cannot snapshot memory; take a filesystem snapshot, or use a provider that can'));
+    if (kind === 'memory') return Promise.reject(new Unsupported('bubblewrap cannot snapshot memory; take a snapshot of its files, or use Podman, which can'));
     return within('Taking the snapshot', options, SNAPSHOT_TIMEOUT_MS, async (signal) => {
       const { launch, snapshots, info, started } = this.parts;
       if (this.over) throw new SandboxLost('the sandbox has ended');

@@ -113,7 +113,7 @@ export class DockerSandbox implements Sandbox {
 
   private snapshotMemory(options: OperationOptions | undefined): Promise<ProviderSnapshot> {
     const { engine, memory, info, spec } = this;
-    if (!memory) return Promise.reject(new Unsupported(`${engine.kind.title} cannot snapshot memory; take a filesystem snapshot, or use a provider that can`));
+    if (!memory) return Promise.reject(new Unsupported(`${engine.kind.title} cannot snapshot memory; take a snapshot of its files, or use Podman, which can`));
     // It would have to hold what is in the file systems of those folders, too.
     if (spec.writable !== undefined) return Promise.reject(new Unsupported('a sandbox with a read-only root cannot be snapshotted with its memory; leave `read_only` out'));
     return engine.call('Taking the memory snapshot', options, SNAPSHOT_TIMEOUT_MS, async (docker, signal) => {
