@@ -18,6 +18,7 @@ conformance('e2b', async () => {
     context: { stateDir },
     parallel: 8,
     restoresAtOnce: 16,
+    shortLifeMs: 4000,
     snapshotsStay: true,
     small: 'the simulator and all of its sandboxes are on this machine',
     assertNothingLeft: async (id) => {

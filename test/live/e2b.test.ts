@@ -23,6 +23,7 @@ conformance(
       context: { stateDir },
       parallel: 4,
       restoresAtOnce: 4,
+      shortLifeMs: 10_000,
       snapshotsStay: true,
       small: 'transfer is paid for',
       assertNothingLeft: async (id) => assert.ok(!(await ours()).includes(id)),

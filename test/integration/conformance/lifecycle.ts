@@ -136,7 +136,7 @@ export function lifecycle(bench: Bench): void {
     });
 
     it('a sandbox ends by itself after its life', async () => {
-      const sandbox = await bench.restore({ lifetimeMs: 1500 });
+      const sandbox = await bench.restore({ lifetimeMs: bench.subject.shortLifeMs ?? 1500 });
       const child = sandbox.exec(['sh', '-c', 'sleep 300']);
       child.stdout.resume();
       child.stderr.resume();
