@@ -77,6 +77,13 @@ describe('the runner of a window', function () {
       ['fake', ['system', 'user'], { temperature: 0 }],
       ['fake', ['system', 'user', 'assistant', 'tool'], { temperature: 0 }],
     ]);
+    // Back to its last step: no model is asked for that, and each step is told.
+    const taken: unknown[] = [];
+    runner.on('sandbox/step', (step) => taken.push(step));
+    const trace = join(home.root, '.rlenv', 'runs', id, 'episodes', '0', 'trace.jsonl');
+    const { sandbox, step, difference } = await runner.request('sandbox/openAt', { root: home.root, trace, step: 3, progress: 'mine' });
+    assert.deepEqual([step, difference, taken, asked.length], [2, undefined, [{ progress: 'mine', step: 1, of: 2 }, { progress: 'mine', step: 2, of: 2 }], 2]);
+    await runner.request('sandbox/terminate', { root: home.root, id: sandbox.id, provider: sandbox.provider });
   });
 
   it('is started by the first request, once, and stays when the window goes', async () => {
