@@ -176,7 +176,7 @@ describe('docker engine that stops', function () {
   it('for a while ends no wait, but every wait has its deadline', async () => {
     const { sandbox, child } = await busy();
     process.kill(pid(), 'SIGSTOP');
-    await until(async () => standsStill(pid()), 'every thread of the engine to stand still');
+    await until(() => Promise.resolve(standsStill(pid())), 'every thread of the engine to stand still');
     try {
       await assert.rejects(provider.list({ timeoutMs: 500 }), OperationTimeout);
       await assert.rejects(provider.restore(bench.snapshot, await bench.spec(), { timeoutMs: 500 }), SandboxError);
