@@ -31,6 +31,8 @@ function outside(text: string): string {
 const DATA = [
   /^(: )?\/workspace\/code-repair\.rlenv\.yaml$/, /^(code-repair|docker|8f31c2a07be1|script|tests_passed|style|2 of 8 tests passed)$/, /^(workspace|logs)\//, /^OperationTimeout: /,
   /^[\d.,]+ (ms|s|min|B|KB|MB)$/, /^(\w+ \d+, \d{4} )?\d\d:\d\d( [AP]M)?$/, /^tests_passed \d+ %, style \d+ %$/, /^(status|seed|cause|reward|time)[:<>]\S+$/, /^"no space"$/,
+  // Kinds of files are called as their names end.
+  /^(patch|json)$/,
 ];
 
 const untranslated = (all: readonly string[]) => [...new Set(all.map((text) => outside(text).trim()))].filter((text) => /\p{L}{2,}/u.test(text) && !DATA.some((known) => known.test(text)));

@@ -5,7 +5,7 @@ import { until } from '../page.js';
 import { type ThemeName, THEMES } from '../themes.js';
 import { DiffViewBrowser } from './page.js';
 
-const selected = (page: Page, row: number) => until(page, `document.querySelector('.diff-rows').getAttribute('aria-activedescendant') === 'diff-row-${row}'`);
+const selected = (page: Page, row: number) => until(page, `document.querySelector('.diff-rows')?.getAttribute('aria-activedescendant') === 'diff-row-${row}'`);
 const labels = (page: Page, first: string, second: string) =>
   until(page, `[...document.querySelectorAll('rl-diff-side .step-label')].map(({ textContent }) => textContent.trim()).join() === '${[`a ${first}`.trim(), `b ${second}`.trim()].join()}'`);
 
