@@ -1,6 +1,7 @@
 /** Where this process may make control groups, in the version 2 hierarchy or in version 1's, one for each controller. */
 import { access, mkdir, readFile, readdir, rmdir, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
 import { runCommand } from '../command.js';
 import { isOwnerAlive } from '../owner.js';
 
@@ -80,7 +81,38 @@ async function tryFolder(version: 1 | 2, folder: string, wanted: readonly Contro
 async function removeStale(folder: string): Promise<void> {
   for (const entry of await readdir(folder, { withFileTypes: true })) {
     const owner = /^(.+)\.\d+$/.exec(entry.name)?.[1];
-    // One that still holds processes cannot be removed, and is left alone.
-    if (entry.isDirectory() && owner !== undefined && !(await isOwnerAlive(owner.replaceAll('_', ':')))) await rmdir(join(folder, entry.name)).catch(() => undefined);
+    if (!entry.isDirectory() || owner === undefined || (await isOwnerAlive(owner.replaceAll('_', ':')))) continue;
+    const group = join(folder, entry.name);
+    await killOrphans(group);
+    await removeGroup(group);
+  }
+}
+
+/**
+ * Ends what outlived the owner of a group: bubblewrap binds its child to itself a moment after it has made it, and a kill in that moment leaves a child that
+ * waits for ever. Such a one belongs to init. Whatever else there is belongs to somebody (a container may share the tree, not the numbers of processes).
+ */
+async function killOrphans(group: string): Promise<void> {
+  const members = (await readFile(join(group, 'cgroup.procs'), 'latin1').catch(() => '')).split('\n').map(Number);
+  for (const pid of members.filter((each) => each > 1)) {
+    const status = await readFile(`/proc/${pid}/status`, 'latin1').catch(() => '');
+    if (!/^PPid:\t1$/m.test(status)) continue;
+    try {
+      process.kill(pid, 'SIGKILL');
+    } catch {
+      // It has ended meanwhile, or is not ours to end.
+    }
+  }
+}
+
+const BUSY_TRIES = 50;
+const BUSY_WAIT_MS = 20;
+
+/** Removes an empty group. One that was just left by its last process can be busy for a moment more; one that stays so is left for the next provider to remove. */
+export async function removeGroup(folder: string): Promise<void> {
+  for (let tries = 1; tries <= BUSY_TRIES; tries++) {
+    const error = await rmdir(folder).then(() => undefined, (reason: NodeJS.ErrnoException) => reason);
+    if (error?.code !== 'EBUSY') return;
+    await pause(BUSY_WAIT_MS);
   }
 }

@@ -1,10 +1,9 @@
 /** Control groups for sandboxes, used again by the next sandbox with the same limits: making one costs more than a sandbox's own start. */
 import { mkdir, readFile, rmdir, writeFile } from 'node:fs/promises';
-import { setTimeout as pause } from 'node:timers/promises';
 import { join } from 'node:path';
 import { spawnFailure } from '../command.js';
 import { SandboxError } from '../errors.js';
-import { findHierarchies, type Controller, type Hierarchy } from './cgroupTree.js';
+import { findHierarchies, removeGroup, type Controller, type Hierarchy } from './cgroupTree.js';
 import type { Limits } from './limits.js';
 import { groupUsage } from './stats.js';
 
@@ -123,18 +122,4 @@ async function oomKills(file: string): Promise<number> {
   return Number(/^oom_kill (\d+)$/m.exec(text)?.[1] ?? 0);
 }
 
-const BUSY_TRIES = 50;
-const BUSY_WAIT_MS = 20;
-
-/** A group that was just left by its last process can be busy for a moment more; one that stays so is left for the next provider to remove. */
-async function remove(group: Group): Promise<void> {
-  await Promise.all(
-    group.folders.map(async (folder) => {
-      for (let tries = 1; tries <= BUSY_TRIES; tries++) {
-        const error = await rmdir(folder).then(() => undefined, (reason: NodeJS.ErrnoException) => reason);
-        if (error?.code !== 'EBUSY') return;
-        await pause(BUSY_WAIT_MS);
-      }
-    }),
-  );
-}
+const remove = async ({ folders }: Group): Promise<void> => void (await Promise.all(folders.map(removeGroup)));

@@ -1,11 +1,13 @@
 /** What only bubblewrap has: its roots, its folder of state, its first process. */
 import { strict as assert } from 'node:assert';
-import { copyFile, mkdir, mkdtemp, readdir, readlink, rm, writeFile } from 'node:fs/promises';
+import { spawn } from 'node:child_process';
+import { copyFile, mkdir, mkdtemp, readFile, readdir, readlink, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { Context } from 'mocha';
 import { runCommand } from '../../../src/sandbox/command.js';
+import { findHierarchies, removeGroup } from '../../../src/sandbox/bubblewrap/cgroupTree.js';
 import { createProvider } from '../../../src/sandbox/bubblewrap/index.js';
 import { BuildFailed, LimitExceeded, SandboxLost, Unsupported } from '../../../src/sandbox/errors.js';
 import type { Health } from '../../../src/sandbox/provider.js';
@@ -211,6 +213,28 @@ describe(`bubblewrap's own, ${asRoot ? 'as root' : 'as an ordinary user'}`, func
       // The shell opens one for the listing.
       for (const options of [{}, { stdin: '' }]) assert.equal((await output(sandbox, 'ls /proc/self/fd | wc -l', options)).trim(), '4');
     });
+  });
+
+  it('what was being started when its owner was killed is ended by the next provider, and nothing that has a parent', async function () {
+    if (!asRoot) skip(this, 'control groups can only be made by root here');
+    const [hierarchy] = await findHierarchies('/bin/sh');
+    if (!hierarchy) skip(this, 'there are no control groups');
+    // An owner that has ended.
+    const group = join(hierarchy.folder, `${(await runCommand('sh', ['-c', 'echo $$'])).stdout.trim()}_1_ended.1`);
+    await mkdir(group);
+    const enter = `echo $$ > ${join(group, 'cgroup.procs')}; exec sleep 300`;
+    const child = spawn('sh', ['-c', enter], { stdio: 'ignore' });
+    const orphan = Number((await runCommand('sh', ['-c', `sh -c '${enter}' >/dev/null 2>&1 & echo $!`])).stdout);
+    const members = async () => (await readFile(join(group, 'cgroup.procs'), 'utf8')).split('\n').filter(Boolean).map(Number).sort((a, b) => a - b);
+    try {
+      await until(async () => (await members()).length === 2, 'both to be in the group');
+      await findHierarchies('/bin/sh');
+      await until(async () => (await members()).length === 1, 'the orphan to be gone');
+      assert.deepEqual(await members(), [child.pid]);
+    } finally {
+      for (const pid of [child.pid!, orphan]) try { process.kill(pid, 'SIGKILL'); } catch { /* It is gone. */ }
+      await removeGroup(group);
+    }
   });
 
   it('a folder to write to that is a link in the snapshot is refused: outside it would lead elsewhere', async () => {
