@@ -1,9 +1,9 @@
 /** Pictures of the run view for a person to look at, in out/screens: `npx tsx test/webview/screens.ts [part of a name]`. */
-import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Page } from 'playwright-core';
 import { type OpenOptions, RunViewBrowser, until } from './page.js';
 import { type ThemeName, THEMES } from './themes.js';
+import { takePictures } from './pictures.js';
 
 const OUT = join(import.meta.dirname, '../../out/screens');
 const THEME_NAMES = Object.keys(THEMES) as ThemeName[];
@@ -119,25 +119,8 @@ const SCENES: readonly Scene[] = [
   },
 ];
 
-async function main(): Promise<void> {
-  await mkdir(OUT, { recursive: true });
-  const browser = await RunViewBrowser.launch();
-  try {
-    for (const { name, until, act, ...options } of SCENES.filter((scene) => scene.name.includes(process.argv[2] ?? ''))) {
-      const { page, complaints } = await browser.open(options, until);
-      await act?.(page);
-      // Fonts and the chart's first drawing come a frame or two later.
-      await page.evaluate(() => document.fonts.ready.then(() => new Promise((resolve) => setTimeout(resolve, 200))));
-      await page.screenshot({ path: join(OUT, `${name}.png`) });
-      await page.context().close();
-      console.log(name, ...complaints);
-    }
-  } finally {
-    await browser.close();
-  }
-}
-
-main().catch((error: unknown) => {
-  console.error(error);
-  process.exitCode = 1;
+void takePictures(OUT, SCENES, RunViewBrowser.launch, async (browser, { name: _, until, act, ...options }) => {
+  const opened = await browser.open(options, until);
+  await act?.(opened.page);
+  return opened;
 });

@@ -11,6 +11,7 @@ import { RewardMatrix } from '../../src/rollout/rewardMatrix.js';
 import { RunAggregate } from '../../src/rollout/summary.js';
 import type { EpisodeRecord } from '../../src/store/records.js';
 import { type RunOverrides, episodeRecord, finishOrder, runRecord } from './generate.js';
+import { standIn } from './standIn.js';
 
 export interface StubOptions {
   readonly total: number;
@@ -187,13 +188,5 @@ async function picture(): Promise<Uint8Array> {
   return new Uint8Array(await (await canvas.convertToBlob({ type: 'image/png' })).arrayBuffer());
 }
 
-const STATE = 'stub-state';
 const stub = (window.stub = new StubHost(window.__stubOptions));
-Object.assign(window, {
-  acquireVsCodeApi: () => ({
-    postMessage: (message: unknown) => stub.receive(structuredClone(message)),
-    getState: () => (JSON.parse(sessionStorage.getItem(STATE) ?? 'null') as unknown) ?? undefined,
-    setState: (state: unknown) => sessionStorage.setItem(STATE, JSON.stringify(state)),
-  }),
-});
-performance.mark('host-ready');
+standIn(stub, 'stub-state');

@@ -16,7 +16,8 @@ import type { Interruption } from './interruption.js';
 import { BUILD_CAPABILITIES } from './launch.js';
 import { OutputPipe, type CommandOutput } from './outputPipe.js';
 import { killDescendants } from './processes.js';
-import { closeAbove, quote } from './shell.js';
+import { quote } from '../quote.js';
+import { closeAbove } from './shell.js';
 import { tool } from './tools.js';
 
 /** Descriptor on which the command finds its input until it starts. */

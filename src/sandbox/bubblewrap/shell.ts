@@ -1,11 +1,6 @@
 /** Shell text. Everything here is POSIX, and every word that is not ours goes through `quote`. */
 import { Unsupported } from '../errors.js';
-
-/** A word of shell that stands for exactly this text. */
-export function quote(word: string): string {
-  if (word.includes('\0')) throw new Unsupported('an argument or a value of the environment holds a NUL character, which no command can be given');
-  return `'${word.replaceAll("'", `'\\''`)}'`;
-}
+import { quote } from '../quote.js';
 
 /** Lines that set variables of the environment. */
 export function exports(env: Readonly<Record<string, string>>): string {

@@ -14,7 +14,7 @@ import type { Archives, PathStat } from './archiveAccess.js';
 import { contentOf, copyEntries, tarOfFile, tarOfFolder } from './archives.js';
 import type { Engine } from './engine.js';
 import { translate } from './failures.js';
-import { newNonce } from './gate.js';
+import { newNonce } from '../marked/marker.js';
 import { IN_THE_WAY, LIST, LIST_FOLDER, MISSING, MOVE, PART } from './shell.js';
 
 const ANSWER_TIMEOUT_MS = 60_000;

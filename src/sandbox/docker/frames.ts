@@ -3,11 +3,7 @@
  * 32 bits) and content, see "Stream format" in Docker's API reference. Frames may be of any size and split anywhere; nothing is gathered.
  */
 import type { Duplex } from 'node:stream';
-
-export interface FrameConsumer {
-  /** Takes a piece of output. False asks for a pause, until `resume` of the reader is called. */
-  data(stream: 'stdout' | 'stderr', piece: Buffer): boolean;
-}
+import type { OutputConsumer } from '../marked/commandOutput.js';
 
 const HEADER = 8;
 
@@ -21,7 +17,7 @@ export class FrameReader {
 
   constructor(
     private readonly socket: Duplex,
-    public consumer: FrameConsumer,
+    public consumer: OutputConsumer,
   ) {
     socket.on('data', (chunk: Buffer) => this.take(chunk));
     // What broke the connection is found out by asking the engine.

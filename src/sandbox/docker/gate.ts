@@ -1,19 +1,16 @@
 /** The host's side of a sandbox's first process: see GATE in `shell.ts`. */
 import type Docker from 'dockerode';
-import { randomBytes } from 'node:crypto';
 import type { Duplex } from 'node:stream';
-import { CommandOutput } from './commandOutput.js';
+import { CommandOutput, type OutputConsumer } from '../marked/commandOutput.js';
 import { within } from '../deadline.js';
-import { FrameReader, type FrameConsumer } from './frames.js';
-import { MarkerScanner } from './marker.js';
+import { FrameReader } from './frames.js';
+import { MarkerScanner, newNonce } from '../marked/marker.js';
 import { framed } from './shell.js';
 
 const ANSWER_TIMEOUT_MS = 3000;
 
 /** `open`: no command has been sent yet. `busy`: the first one runs. `idle`: it is over, the process only waits and can be told to kill. */
 type State = 'open' | 'busy' | 'idle';
-
-export const newNonce = (): string => randomBytes(16).toString('hex');
 
 /** Of a first process that has had its first command: what the reports of that one begin with, and whether it still runs. */
 export interface Past {
@@ -130,7 +127,7 @@ export class Gate {
   }
 }
 
-class Acknowledgement implements FrameConsumer {
+class Acknowledgement implements OutputConsumer {
   private readonly scanner: MarkerScanner;
 
   constructor(

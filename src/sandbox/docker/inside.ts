@@ -2,7 +2,7 @@
 import type Docker from 'dockerode';
 import type { Duplex } from 'node:stream';
 import { SandboxError } from '../errors.js';
-import type { CommandOutput } from './commandOutput.js';
+import type { CommandOutput } from '../marked/commandOutput.js';
 import { FrameReader } from './frames.js';
 import { framed, LASTING_WRAPPER, preparation, WRAPPER, type Command } from './shell.js';
 

@@ -3,7 +3,7 @@ import { PassThrough } from 'node:stream';
 import { NO_PROGRAM, type Relay } from '../network/outlet.js';
 import { PERL_RELAY, PYTHON_RELAY, RELAY_ARGUMENTS } from '../network/relayPrograms.js';
 import type { ExecOptions, ExecProcess } from '../provider.js';
-import { quote } from './shell.js';
+import { quote } from '../quote.js';
 
 const SCRIPT = `has() { command -v "$1" >/dev/null 2>&1; }
 if has perl; then exec perl -e ${quote(PERL_RELAY)} -- "$@"; fi

@@ -17,7 +17,7 @@ import type { Gate } from './gate.js';
 import { containerName } from './labels.js';
 import type { MemorySnapshots } from './memory.js';
 import { Processes } from './processes.js';
-import { connectInside } from './relay.js';
+import { connectInside } from '../relayInside.js';
 import { SOCKETS } from './shell.js';
 import { commit } from './snapshots.js';
 import { usageOf } from './stats.js';

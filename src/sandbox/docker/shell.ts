@@ -3,6 +3,7 @@
  * label or a container's configuration: they are lines of shell that go in on standard input. Written for any POSIX shell.
  */
 import { Unsupported } from '../errors.js';
+import { quote } from '../quote.js';
 
 /** Held by every process that a command starts, so that all of them can be found: a daemon leaves its parent, not its environment. */
 export const COOKIE = 'RL_SANDBOX_EXEC';
@@ -135,12 +136,6 @@ export const becoming = ({ argv }: Command): string => `exec ${argv.map(quote).j
 
 /** The same text between two lines of `nonce`, as the readers above expect it. */
 export const framed = (text: string, nonce: string): string => `${nonce}\n${text}${nonce}\n`;
-
-/** A word of shell that stands for exactly this text. */
-export function quote(word: string): string {
-  if (word.includes('\0')) throw new Unsupported('an argument or a value of the environment holds a NUL character, which no command can be given');
-  return `'${word.replaceAll("'", `'\\''`)}'`;
-}
 
 /** Exit codes of the scripts below. */
 export const MISSING = 120;

@@ -5,7 +5,7 @@ import { within } from '../deadline.js';
 import { SandboxError } from '../errors.js';
 import type { ExecOptions, ExecProcess, OperationOptions } from '../provider.js';
 import { ShellFiles } from '../shellFiles.js';
-import { newNonce } from '../docker/gate.js';
+import { newNonce } from '../marked/marker.js';
 import { NOTES } from './shell.js';
 
 const TRANSFER_TIMEOUT_MS = 1_800_000;

@@ -2,8 +2,8 @@
 import type { Duplex } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
 import { within } from '../deadline.js';
-import { newNonce } from '../docker/gate.js';
-import { connectInside } from '../docker/relay.js';
+import { newNonce } from '../marked/marker.js';
+import { connectInside } from '../relayInside.js';
 import { SandboxError, SandboxLost, Unsupported } from '../errors.js';
 import { listeningSockets, portsOf } from '../procNet.js';
 import type { ExecOptions, ExecProcess, FileChange, ListeningPort, OperationOptions, ProviderSnapshot, Sandbox, SandboxFiles, SandboxInfo, SandboxSpec, SandboxStats, SnapshotKind } from '../provider.js';

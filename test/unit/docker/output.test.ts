@@ -1,9 +1,9 @@
 import { strict as assert } from 'node:assert';
 import { randomBytes } from 'node:crypto';
 import { PassThrough } from 'node:stream';
-import { CommandOutput } from '../../../src/sandbox/docker/commandOutput.js';
+import { CommandOutput } from '../../../src/sandbox/marked/commandOutput.js';
 import { FrameReader } from '../../../src/sandbox/docker/frames.js';
-import { MarkerScanner } from '../../../src/sandbox/docker/marker.js';
+import { MarkerScanner } from '../../../src/sandbox/marked/marker.js';
 
 const NONCE = '0123456789abcdeffedcba987654321f';
 

@@ -6,8 +6,9 @@ import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
-import { framed, LASTING_WRAPPER, preparation, quote, WRAPPER, type Command } from '../../../src/sandbox/docker/shell.js';
+import { framed, LASTING_WRAPPER, preparation, WRAPPER, type Command } from '../../../src/sandbox/docker/shell.js';
 import { Unsupported } from '../../../src/sandbox/errors.js';
+import { quote } from '../../../src/sandbox/quote.js';
 
 const NONCE = 'f00dfacef00dfacef00dfacef00dface';
 const AWKWARD = ['', ' ', "it's", '"', '$HOME `id` $(id)', '\\', 'a\nb\n', '\n', '*', '-n', 'ünï 🎲', '\t', "'\\''", '!x', '\r', NONCE];

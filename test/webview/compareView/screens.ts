@@ -1,9 +1,9 @@
 /** Pictures of the comparison for a person to look at, in out/screens/compare: `npx tsx test/webview/compareView/screens.ts [part of a name]`. */
-import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Page } from 'playwright-core';
 import { type ThemeName, THEMES } from '../themes.js';
 import { type CompareOptions, CompareViewBrowser } from './page.js';
+import { takePictures } from '../pictures.js';
 
 const OUT = join(import.meta.dirname, '../../../out/screens/compare');
 const THEME_NAMES = Object.keys(THEMES) as ThemeName[];
@@ -25,24 +25,8 @@ const SCENES: readonly Scene[] = [
   { name: 'nothing', width: 1000, height: 600, seeds: 4, left: { onlyA: 4, onlyB: 0, unscored: 0 } },
 ];
 
-async function main(): Promise<void> {
-  await mkdir(OUT, { recursive: true });
-  const browser = await CompareViewBrowser.launch();
-  try {
-    for (const { name, act, ...options } of SCENES.filter((scene) => scene.name.includes(process.argv[2] ?? ''))) {
-      const { page, complaints } = await browser.open(options);
-      await act?.(page);
-      await page.evaluate(() => document.fonts.ready.then(() => new Promise((resolve) => setTimeout(resolve, 100))));
-      await page.screenshot({ path: join(OUT, `${name}.png`) });
-      await page.context().close();
-      console.log(name, ...complaints);
-    }
-  } finally {
-    await browser.close();
-  }
-}
-
-main().catch((error: unknown) => {
-  console.error(error);
-  process.exitCode = 1;
+void takePictures(OUT, SCENES, CompareViewBrowser.launch, async (browser, { name: _, act, ...options }) => {
+  const opened = await browser.open(options);
+  await act?.(opened.page);
+  return opened;
 });

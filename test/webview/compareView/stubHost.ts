@@ -8,6 +8,7 @@ import type { CompareViewRequests, RunDifference, SeedPair } from '../../../src/
 import { pairedFigures, queryPairs, seedPairs } from '../../../src/rollout/paired.js';
 import { RewardMatrix } from '../../../src/rollout/rewardMatrix.js';
 import { runRecord } from '../generate.js';
+import { standIn } from '../standIn.js';
 
 export interface CompareStubOptions {
   readonly seeds: number;
@@ -95,13 +96,5 @@ class CompareStub {
   }
 }
 
-const STATE = 'compare-stub-state';
 const stub = (window.compareStub = new CompareStub((window as unknown as { __stubOptions: CompareStubOptions }).__stubOptions));
-Object.assign(window, {
-  acquireVsCodeApi: () => ({
-    postMessage: (message: unknown) => stub.receive(structuredClone(message)),
-    getState: () => (JSON.parse(sessionStorage.getItem(STATE) ?? 'null') as unknown) ?? undefined,
-    setState: (state: unknown) => sessionStorage.setItem(STATE, JSON.stringify(state)),
-  }),
-});
-performance.mark('host-ready');
+standIn(stub, 'compare-stub-state');

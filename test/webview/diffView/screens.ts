@@ -1,8 +1,8 @@
 /** Pictures of the comparison of two traces for a person to look at, in out/screens/diff: `npx tsx test/webview/diffView/screens.ts [part of a name]`. */
-import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type ThemeName, THEMES } from '../themes.js';
 import { type DiffOptions, DiffViewBrowser } from './page.js';
+import { takePictures } from '../pictures.js';
 
 const OUT = join(import.meta.dirname, '../../../out/screens/diff');
 const THEME_NAMES = Object.keys(THEMES) as ThemeName[];
@@ -19,29 +19,12 @@ const SCENES: readonly Scene[] = [
   { name: 'long-light', theme: 'light', width: 1400, height: 860, steps: 12_000, compared: { a: 10_000, b: 10_000 }, keys: ['n'] },
 ];
 
-async function main(): Promise<void> {
-  await mkdir(OUT, { recursive: true });
-  const browser = await DiffViewBrowser.launch();
-  try {
-    for (const { name, keys = [], ...options } of SCENES.filter((scene) => scene.name.includes(process.argv[2] ?? ''))) {
-      const { page, complaints } = await browser.open(options);
-      await page.waitForSelector('.step[aria-busy="false"] .block');
-      for (const key of keys) {
-        await page.keyboard.press(key);
-        await page.evaluate(() => new Promise((resolve) => setTimeout(resolve, 150)));
-      }
-      // Parsers of Markdown and code come a little later.
-      await page.evaluate(() => document.fonts.ready.then(() => new Promise((resolve) => setTimeout(resolve, 400))));
-      await page.screenshot({ path: join(OUT, `${name}.png`) });
-      await page.context().close();
-      console.log(name, ...complaints);
-    }
-  } finally {
-    await browser.close();
+void takePictures(OUT, SCENES, DiffViewBrowser.launch, async (browser, { name: _, keys = [], ...options }) => {
+  const opened = await browser.open(options);
+  await opened.page.waitForSelector('.step[aria-busy="false"] .block');
+  for (const key of keys) {
+    await opened.page.keyboard.press(key);
+    await opened.page.evaluate(() => new Promise((resolve) => setTimeout(resolve, 150)));
   }
-}
-
-main().catch((error: unknown) => {
-  console.error(error);
-  process.exitCode = 1;
+  return opened;
 });

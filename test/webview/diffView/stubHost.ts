@@ -7,6 +7,7 @@ import { parseTraceDiffMessage } from '../../../src/extension/panels/traceDiffMe
 import type { AlignedRow, Side, TraceDiffRequests } from '../../../src/protocol/traceDiff.js';
 import type { StepDetail, TraceHead } from '../../../src/protocol/traceView.js';
 import { type MadeTrace, madeTrace } from '../traceView/generate.js';
+import { standIn } from '../standIn.js';
 
 export interface DiffStubOptions {
   readonly steps?: number;
@@ -93,13 +94,5 @@ class DiffStub {
   }
 }
 
-const STATE = 'diff-stub-state';
 const stub = (window.diffStub = new DiffStub((window as unknown as { __stubOptions: DiffStubOptions }).__stubOptions));
-Object.assign(window, {
-  acquireVsCodeApi: () => ({
-    postMessage: (message: unknown) => stub.receive(structuredClone(message)),
-    getState: () => (JSON.parse(sessionStorage.getItem(STATE) ?? 'null') as unknown) ?? undefined,
-    setState: (state: unknown) => sessionStorage.setItem(STATE, JSON.stringify(state)),
-  }),
-});
-performance.mark('host-ready');
+standIn(stub, 'diff-stub-state');

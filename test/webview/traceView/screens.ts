@@ -1,9 +1,9 @@
 /** Pictures of the trace view for a person to look at, in out/screens/trace: `npx tsx test/webview/traceView/screens.ts [part of a name]`. */
-import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Page } from 'playwright-core';
 import { type ThemeName, THEMES } from '../themes.js';
 import { type TraceOptions, TraceViewBrowser } from './page.js';
+import { takePictures } from '../pictures.js';
 
 const OUT = join(import.meta.dirname, '../../../out/screens/trace');
 const THEME_NAMES = Object.keys(THEMES) as ThemeName[];
@@ -51,26 +51,9 @@ const SCENES: readonly Scene[] = [
   },
 ];
 
-async function main(): Promise<void> {
-  await mkdir(OUT, { recursive: true });
-  const browser = await TraceViewBrowser.launch();
-  try {
-    for (const { name, act, ...options } of SCENES.filter((scene) => scene.name.includes(process.argv[2] ?? ''))) {
-      const { page, complaints } = await browser.open(options);
-      await page.waitForSelector('.step[aria-busy="false"] .block');
-      await act?.(page);
-      // Parsers of Markdown and code, fonts and images come a little later.
-      await page.evaluate(() => document.fonts.ready.then(() => new Promise((resolve) => setTimeout(resolve, 400))));
-      await page.screenshot({ path: join(OUT, `${name}.png`) });
-      await page.context().close();
-      console.log(name, ...complaints);
-    }
-  } finally {
-    await browser.close();
-  }
-}
-
-main().catch((error: unknown) => {
-  console.error(error);
-  process.exitCode = 1;
+void takePictures(OUT, SCENES, TraceViewBrowser.launch, async (browser, { name: _, act, ...options }) => {
+  const opened = await browser.open(options);
+  await opened.page.waitForSelector('.step[aria-busy="false"] .block');
+  await act?.(opened.page);
+  return opened;
 });

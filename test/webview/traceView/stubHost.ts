@@ -6,6 +6,7 @@ import { parseTraceMessage } from '../../../src/extension/panels/traceMessages.j
 import type { Message } from '../../../src/extension/panels/parse.js';
 import type { SearchHit, StepDetail, TraceHead, TraceViewNotifications, TraceViewRequests } from '../../../src/protocol/traceView.js';
 import { type MadeTrace, type Story, madeTrace } from './generate.js';
+import { standIn } from '../standIn.js';
 
 export interface TraceStubOptions {
   readonly story?: Story;
@@ -164,15 +165,7 @@ async function picture(ref: string): Promise<Uint8Array> {
   return new Uint8Array(await (await canvas.convertToBlob({ type: 'image/png' })).arrayBuffer());
 }
 
-const STATE = 'trace-stub-state';
 const KEPT = 'trace-stub-kept';
 const options = (window as unknown as { __stubOptions: TraceStubOptions }).__stubOptions;
 const stub = (window.traceStub = new TraceStub(options));
-Object.assign(window, {
-  acquireVsCodeApi: () => ({
-    postMessage: (message: unknown) => stub.receive(structuredClone(message)),
-    getState: () => (JSON.parse(sessionStorage.getItem(STATE) ?? 'null') as unknown) ?? undefined,
-    setState: (state: unknown) => void (options.unsaved || sessionStorage.setItem(STATE, JSON.stringify(state))),
-  }),
-});
-performance.mark('host-ready');
+standIn(stub, 'trace-stub-state', options.unsaved);

@@ -5,6 +5,7 @@ import type { RunSnapshot } from '../../../src/protocol/runView.js';
 import { PageElement, emit, icon } from '../../element.js';
 import { componentBar } from './components.js';
 import { timeBar } from './timeBar.js';
+import '../../chart.css';
 import './charts.css';
 import './histogram.js';
 import './passAtK.js';

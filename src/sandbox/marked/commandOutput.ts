@@ -1,10 +1,15 @@
 /** Output of one command, up to the markers that end it. */
 import { Readable } from 'node:stream';
-import type { FrameConsumer } from './frames.js';
 import { MarkerScanner } from './marker.js';
 
 /** Bytes that each stream holds for its reader before the command is made to wait. */
 const BUFFER_BYTES = 128 << 10;
+
+/** Who takes what comes of both streams. */
+export interface OutputConsumer {
+  /** Takes a piece of output. False asks for a pause, until `resume` of the reader is called. */
+  data(stream: 'stdout' | 'stderr', piece: Buffer): boolean;
+}
 
 export interface Report {
   readonly code: number;
@@ -12,7 +17,7 @@ export interface Report {
   readonly memoryKills?: number;
 }
 
-export class CommandOutput implements FrameConsumer {
+export class CommandOutput implements OutputConsumer {
   readonly stdout: Readable;
   readonly stderr: Readable;
   /** Resolves when both streams have come to their markers. */

@@ -1,10 +1,10 @@
 /** A way to a port of a container: a command inside that passes on what comes, by whatever its image has for it. Nothing of the container's network is needed. */
 import { PassThrough, type Duplex } from 'node:stream';
-import { NothingListens, SandboxError, Unsupported } from '../errors.js';
-import type { ExecOptions, ExecProcess } from '../provider.js';
-import { Relayed } from '../relayed.js';
-import { RELAY_PROGRAM } from '../relayProgram.js';
-import { quote } from './shell.js';
+import { NothingListens, SandboxError, Unsupported } from './errors.js';
+import type { ExecOptions, ExecProcess } from './provider.js';
+import { Relayed } from './relayed.js';
+import { RELAY_PROGRAM } from './relayProgram.js';
+import { quote } from './quote.js';
 
 /** Exit codes of the script. */
 const REFUSED = 3;

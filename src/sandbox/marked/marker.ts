@@ -1,4 +1,7 @@
 /** Finds the line that ends a command's output: a nonce that nothing else can print, and what follows it up to the end of the line. */
+import { randomBytes } from 'node:crypto';
+
+export const newNonce = (): string => randomBytes(16).toString('hex');
 
 export class MarkerScanner {
   private readonly nonce: Buffer;
