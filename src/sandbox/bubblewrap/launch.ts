@@ -71,9 +71,10 @@ export function launchSteps(stateDir: string, ability: Ability, launch: Launch, 
   const inodes = Math.ceil(limits.disk / 4096) + 1024;
   return [
     ...launch.procs.map((file): Step => ['group', file]),
-    ...limitSteps(ability, limits),
     ['chdir', mnt],
     separate(ability.privileged),
+    // Not before: a user namespace holds all processes that its maker has outside to the limit of its maker.
+    ...limitSteps(ability, limits),
     work === undefined ? ['tmpfs', 'fs', `size=${Math.floor(limits.disk)},nr_inodes=${inodes},mode=755`] : ['bind', work, 'fs'],
     ...uppers(ability, source).flatMap((each): Step[] => [['mkdir', `fs/${each.upper}`, 0o755], ['mkdir', `fs/${each.work}`, 0o755]]),
     // Root alone needs no more than its own.

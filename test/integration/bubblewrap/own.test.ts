@@ -215,6 +215,13 @@ describe(`bubblewrap's own, ${asRoot ? 'as root' : 'as an ordinary user'}`, func
     });
   });
 
+  it('a limit of processes counts those of the sandbox alone, however many its user has', async () => {
+    // This process has more threads than that.
+    const sandboxes = await Promise.all(Array.from({ length: 4 }, () => bench.restore({ resources: { pids: 6 } })));
+    const said = sandboxes.map((sandbox) => output(sandbox, 'echo here | cat; (for i in $(seq 9); do sleep 300 & done) 2>/dev/null; :'));
+    assert.deepEqual(await Promise.all(said), sandboxes.map(() => 'here\n'));
+  });
+
   it('what was being started when its owner was killed is ended by the next provider, and nothing that has a parent', async function () {
     if (!asRoot) skip(this, 'control groups can only be made by root here');
     const [hierarchy] = await findHierarchies('/bin/sh');
