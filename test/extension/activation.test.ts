@@ -4,7 +4,7 @@ import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import * as vscode from 'vscode';
 import { Commands, InternalCommands } from '../../src/extension/ids.js';
-import { activated, inWorkspace } from './api.js';
+import { activated, inWorkspace, until } from './api.js';
 
 describe('activation', () => {
   it('happens without starting the engine', async () => {
@@ -18,8 +18,9 @@ describe('activation', () => {
     assert.ok((await stat(join(extensionPath, 'dist', 'extension.js'))).size < 300_000);
     const loaded = () => Object.keys(require.cache).some((file) => file.startsWith(extensionPath) && file.endsWith('language.js'));
     assert.equal(loaded(), false);
+    const opened = until('the language features', [vscode.workspace.onDidOpenTextDocument, vscode.languages.onDidChangeDiagnostics], () => loaded() || undefined);
     await vscode.workspace.openTextDocument(inWorkspace('hello.rlenv.yaml'));
-    assert.equal(loaded(), true);
+    await opened;
   });
 
   it('registers every command that it contributes', async () => {

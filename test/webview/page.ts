@@ -84,11 +84,13 @@ async function serve({ html }: PageKind, translations: () => PageParts['bundle']
 
 /**
  * Waits until an expression holds on the page. Not by Playwright's own `waitForFunction`, which evaluates text inside the page as it waits: the
- * policy refuses that, as it should.
+ * policy refuses that, as it should. An expression that cannot be evaluated does not hold yet: what it looks at may not be there, the page may be about to go.
  */
 export async function until(page: Page, expression: string, timeoutMs = 15_000): Promise<void> {
-  for (const deadline = Date.now() + timeoutMs; !(await page.evaluate(expression)); await setTimeout(20)) {
-    if (Date.now() > deadline) throw new Error(`Not within ${timeoutMs / 1000} s: ${expression}`);
+  let failure: unknown;
+  const holds = () => page.evaluate(expression).catch((error: unknown) => void (failure = error));
+  for (const deadline = Date.now() + timeoutMs; !(await holds()); await setTimeout(20)) {
+    if (Date.now() > deadline) throw new Error(`Not within ${timeoutMs / 1000} s: ${expression}`, { cause: failure });
   }
 }
 
