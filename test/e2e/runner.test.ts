@@ -13,8 +13,8 @@ import { Workbench } from './workbench.js';
 
 const SEEDS = 45;
 /** For what no event tells of. */
-async function poll(holds: () => Promise<boolean>): Promise<void> {
-  for (const deadline = Date.now() + 60_000; !(await holds()); await delay(100)) assert.ok(Date.now() < deadline, 'waited a minute for it');
+async function poll(what: string, holds: () => Promise<boolean>): Promise<void> {
+  for (const deadline = Date.now() + 120_000; !(await holds()); await delay(100)) assert.ok(Date.now() < deadline, `waited two minutes for ${what}`);
 }
 
 const STEADY = `name: steady\nepisode:\n  run: sleep 2.5; echo 0.5\n  seeds: ${SEEDS}\n`;
@@ -90,7 +90,7 @@ describe('the engine behind windows of VS Code', function () {
     await workbench.runView.rows.first().waitFor();
     process.kill(await extensionHost(code.pid), 'SIGKILL');
     const finished = (await seedsOfLast()).length;
-    await poll(async () => (await status()).connections === 0 && (await seedsOfLast()).length > finished);
+    await poll('the window to be gone and the run to go on', async () => (await status()).connections === 0 && (await seedsOfLast()).length > finished);
     // VS Code starts no other by itself for an extension that is loaded from its sources.
     await workbench.reload();
     await workbench.openView();
@@ -107,7 +107,7 @@ describe('the engine behind windows of VS Code', function () {
     await workbench.command('Notifications: Show Notifications');
     const offer = workbench.page.locator('.notification-list-item', { hasText: /steady #\d+ was interrupted; \d+ of 45 episodes are kept/ });
     await offer.getByRole('button', { name: 'Resume' }).click();
-    await workbench.runView.waitForState(/finished/i);
+    await poll('the run to be done', async () => (await story.workspace.runs()).at(-1)!.run.state === 'done');
     const { episodes } = (await story.workspace.runs()).at(-1)!;
     assert.deepEqual(await seedsOfLast(), all);
     const again = new Set(episodes.map(({ seed, startedAt }) => `${seed} ${startedAt}`));

@@ -48,7 +48,8 @@ export class Workspace {
       (await readdir(folder)).map(async (id) => {
         const run = json<RunRecord>(await readFile(join(folder, id, 'run.json'), 'utf8'));
         const lines = await readFile(join(folder, id, 'episodes.jsonl'), 'utf8').catch(() => '');
-        return { run, episodes: lines.split('\n').filter(Boolean).map((line) => json<EpisodeRecord>(line)) };
+        // The last one may be on its way to the disk.
+        return { run, episodes: lines.slice(0, lines.lastIndexOf('\n') + 1).split('\n').filter(Boolean).map((line) => json<EpisodeRecord>(line)) };
       }),
     );
     return runs.sort((a, b) => a.run.number - b.run.number);
