@@ -96,8 +96,8 @@ export interface RunViewRequests {
 
 /** Notifications from the extension to the webview. */
 export interface RunViewNotifications {
-  /** The run changed: ask for what is on screen again. */
-  changed: { revision: number };
+  /** The run changed: ask for what is on screen again. What it is by now costs the engine something, so that the page says when. */
+  changed: Record<string, never>;
   /** Sent when a person asks for something while the page is up already; before that it comes with `ready`. */
   show: RunViewTarget;
 }

@@ -45,9 +45,9 @@ describe('requests of the run view', () => {
   it('are not disturbed by messages of others', () => {
     const { rpc, answer } = client();
     const seen: unknown[] = [];
-    rpc.on('changed', ({ revision }) => seen.push(revision));
-    for (const message of [null, 'x', 7, {}, { id: 99, result: 1 }, { method: 'changed' }, { method: 'show', params: {} }, { method: 'constructor', params: {} }]) answer(message);
-    answer({ method: 'changed', params: { revision: 3 } });
+    rpc.on('show', ({ episode }) => seen.push(episode));
+    for (const message of [null, 'x', 7, {}, { id: 99, result: 1 }, { method: 'show' }, { method: 'changed', params: {} }, { method: 'constructor', params: {} }]) answer(message);
+    answer({ method: 'show', params: { episode: 3 } });
     assert.deepEqual(seen, [3]);
   });
 });

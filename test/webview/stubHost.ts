@@ -110,7 +110,7 @@ class StubHost {
     this.#run = { ...this.#run, ...run };
     this.#revision++;
     this.#sorted = undefined;
-    this.#post({ method: 'changed', params: { revision: this.#revision } });
+    this.#post({ method: 'changed', params: {} });
   }
 
   show(target: { episode?: number; filter?: string }): void {

@@ -42,9 +42,7 @@ export class RunModel implements ReactiveController {
   }
 
   hostConnected(): void {
-    this.#client.on('changed', ({ revision }) => {
-      if (revision !== this.snapshot?.revision) this.#invalidate();
-    });
+    this.#client.on('changed', () => this.#invalidate());
     this.#client.on('show', (target) => this.#listener.onShow(target));
     document.addEventListener('visibilitychange', this.#onVisibility);
     void this.refresh();

@@ -1,8 +1,8 @@
 /** The commands of a recorded episode as its template's reference solution. */
 import * as l10n from '@vscode/l10n';
 import * as vscode from 'vscode';
-import { withSolution } from '../../template/withSolution.js';
 import { Commands } from '../ids.js';
+import { loadLanguage } from '../language/lazy.js';
 import { traceFile } from '../panels/traceViews.js';
 import type { Services } from '../services.js';
 import type { EpisodeRef } from '../views/node.js';
@@ -23,7 +23,7 @@ async function saveSolution({ runner, runs }: Services, ref: EpisodeRef): Promis
   const { run } = await runs.fetch(ref);
   const { text } = await runner.request('trace/solution', { trace: { file: traceFile(ref) } });
   const document = await vscode.workspace.openTextDocument(run.file);
-  const change = withSolution(document.getText(), text);
+  const change = loadLanguage().withSolution(document.getText(), text);
   const replace = l10n.t('Replace');
   if (change.end > change.start && (await vscode.window.showWarningMessage(l10n.t('The template has a solution. Is it to be replaced?'), { modal: true }, replace)) !== replace) return;
   const edit = new vscode.WorkspaceEdit();

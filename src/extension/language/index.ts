@@ -4,6 +4,8 @@ import { TEMPLATE_GLOB } from '../ids.js';
 import { TemplateCompletion, TemplateHover } from './completion.js';
 import { TemplateProblems } from './problems.js';
 
+export { withSolution } from '../../template/withSolution.js';
+
 /** It completes and explains from the same schema, which package.json hands to it. */
 const YAML_EXTENSION = 'redhat.vscode-yaml';
 

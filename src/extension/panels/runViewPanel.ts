@@ -35,7 +35,7 @@ const ACTIONS: Readonly<Record<RunViewRequests['action']['params']['action'], Co
 };
 
 export class RunViewPanel extends Disposing {
-  private readonly throttle = this.own(new Throttle(NOTIFY_MS, () => void this.notify()));
+  private readonly throttle = this.own(new Throttle(NOTIFY_MS, () => this.notify()));
   private readonly page: WebviewPage<RunViewRequests, RunViewNotifications>;
   private snapshot: Promise<RunSnapshot> | undefined;
   /** Changed while nobody could see it. */
@@ -94,18 +94,13 @@ export class RunViewPanel extends Disposing {
     if (this.panel.visible) this.throttle.trigger();
   }
 
-  private async notify(): Promise<void> {
+  private notify(): void {
     if (this.isDisposed || !this.panel.visible) return;
     this.stale = false;
-    try {
-      const { revision } = await this.getSnapshot();
-      this.page.notify('changed', { revision });
-    } catch (error) {
-      this.deps.log.debug(`run view ${this.run.id}: ${String(error)}`);
-    }
+    this.page.notify('changed', {});
   }
 
-  /** The page asks for it as soon as it hears that it changed: it is asked for once. */
+  /** Asked for once, until the run changes. */
   private getSnapshot(): Promise<RunSnapshot> {
     if (!this.snapshot) {
       const asked = this.deps.runner.request('run/snapshot', this.run);
