@@ -33,7 +33,7 @@ const WIDE = '(min-width: 720px)';
 const DIALOG_TIMEOUT_MS = 600_000;
 const SEARCH_TIMEOUT_MS = 600_000;
 const BLOBS_KEPT = 24;
-/** Changes of the state that come faster are kept together. */
+/** The extension, which writes the state to disk, is told of it no more often than this, ms. */
 const KEEP_MS = 200;
 /** The page sees the key for a search before VS Code does, which then asks for the same at most so much later, ms. */
 const FIND_ECHO_MS = 3000;
@@ -63,6 +63,8 @@ export class TraceView extends PageElement {
   #search = 0;
   #keeping?: ReturnType<typeof setTimeout>;
   #unkept = false;
+  /** The trace is there, and so is what was kept of the reader's place. */
+  #opened = false;
   #findAt = -Infinity;
   /** Whether the reader stays at the end as it moves. */
   #following = false;
@@ -109,6 +111,8 @@ export class TraceView extends PageElement {
 
   readonly #redraw = () => this.requestUpdate();
   readonly #keep = () => {
+    // What happens before it is known where the reader was must not stand for it.
+    if (!this.#opened) return;
     this.#unkept = false;
     const state = keepState(this.dataset['trace'] ?? '', this.view);
     void this.#client.request('keep', { state }).catch(() => undefined);
@@ -116,9 +120,13 @@ export class TraceView extends PageElement {
 
   #set(change: Partial<ViewState>): void {
     this.view = { ...this.view, ...change };
+    if (!this.#opened) return;
     this.#unkept = true;
-    if (this.#keeping) return;
-    // At once: a window that goes gives no time to do it later.
+    if (this.#keeping) {
+      // VS Code takes it at once: a page that goes gives no time to do it later.
+      keepState(this.dataset['trace'] ?? '', this.view);
+      return;
+    }
     this.#keep();
     this.#keeping = setTimeout(() => {
       this.#keeping = undefined;
@@ -136,6 +144,7 @@ export class TraceView extends PageElement {
 
   #onOpened(start: number, target: TraceViewTarget | undefined, kept: string | undefined): void {
     const newer = kept === undefined ? undefined : newerState(kept);
+    this.#opened = true;
     const { member } = this.view;
     if (newer) this.#set(newer);
     if (this.view.member !== member) return void this.#model.open(this.view.member);
