@@ -7,7 +7,7 @@ export type NetworkPolicy = 'none' | 'full' | { readonly allow: readonly string[
 const LABEL = '[A-Za-z0-9_]([A-Za-z0-9_-]{0,61}[A-Za-z0-9_])?';
 /** A name whose last part is no number, an address, or a range of addresses; those of IPv6 in brackets. */
 const FORM = new RegExp(`^((\\*\\.)?(${LABEL}\\.)*(?!([0-9]+|0[xX][0-9A-Fa-f]*)(:|$))${LABEL}|[0-9]{1,3}(\\.[0-9]{1,3}){3}(/[0-9]{1,2})?|\\[[0-9A-Fa-f:.]+(/[0-9]{1,3})?\\])(:[1-9][0-9]{0,4})?$`);
-const EXPECTED = 'expected a host such as `pypi.org`, `*.example.com`, `pypi.org:8443` or `10.0.0.0/8`';
+const EXPECTED = 'expected a host such as `site.org`, `*.example.com`, `site.org:8443` or `10.0.0.0/8`';
 
 /** What no pattern says: numbers that are too big. */
 function isSound(entry: string): boolean {
@@ -30,10 +30,10 @@ const error = ({ input }: { input?: unknown }): string => expectation(input);
 const host = z.string(EXPECTED).regex(FORM, { error, abort: true }).refine(isSound, { error });
 
 export const allow = z
-  .array(host, 'expected a list of hosts, such as `[pypi.org, files.pythonhosted.org]`')
+  .array(host, 'expected a list of hosts, such as `[site.org, packages.site-data.org]`')
   .min(1, 'expected at least one host; without any, the policy is `none`')
   .max(200)
-  .describe('Hosts that may be reached through a proxy, and nothing else: `pypi.org` (ports 80 and 443), `*.example.com` (all below it), `pypi.org:8443`, `10.0.0.0/8`.');
+  .describe('Hosts that may be reached through a proxy, and nothing else: `site.org` (ports 80 and 443), `*.example.com` (all below it), `site.org:8443`, `10.0.0.0/8`.');
 
 const policy = z.union([z.enum(['none', 'full']), z.strictObject({ allow })], 'expected `none`, `full`, or `{allow: [hosts]}`');
 

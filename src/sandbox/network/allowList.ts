@@ -1,6 +1,6 @@
 /**
- * Which hosts a sandbox may reach. An entry is a name (`pypi.org`), all names below one (`*.example.com`, not `example.com` itself), an address or a
- * range of addresses (`10.1.2.3`, `10.0.0.0/8`, `[2001:db8::1]`), each with a port (`pypi.org:8443`) or for ports 80 and 443.
+ * Which hosts a sandbox may reach. An entry is a name (`site.org`), all names below one (`*.example.com`, not `example.com` itself), an address or a
+ * range of addresses (`10.1.2.3`, `10.0.0.0/8`, `[2001:db8::1]`), each with a port (`site.org:8443`) or for ports 80 and 443.
  *
  * A name is reached only at public addresses and at those that an entry of their own allows: otherwise whoever answers for an allowed name could
  * lead into the machine's own network.

@@ -18,14 +18,14 @@ const PUBLIC = '93.184.216.34';
 describe('a list of allowed hosts', () => {
   it('takes a name on ports 80 and 443, or on its own', async () => {
     for (const [entry, host, port, expected] of [
-      ['pypi.org', 'pypi.org', 443, PUBLIC],
-      ['pypi.org', 'PyPI.org.', 80, PUBLIC],
-      ['pypi.org', 'pypi.org', 8443, 'is allowed on port 80 and 443 only'],
-      ['pypi.org:8443', 'pypi.org', 8443, PUBLIC],
-      ['pypi.org:8443', 'pypi.org', 443, 'is allowed on port 8443 only'],
-      ['pypi.org', 'files.pypi.org', 443, NOT_IN_IT],
-      ['pypi.org', 'evilpypi.org', 443, NOT_IN_IT],
-      ['pypi.org', 'pypi.org.evil.com', 443, NOT_IN_IT],
+      ['site.org', 'site.org', 443, PUBLIC],
+      ['site.org', 'SiTE.org.', 80, PUBLIC],
+      ['site.org', 'site.org', 8443, 'is allowed on port 80 and 443 only'],
+      ['site.org:8443', 'site.org', 8443, PUBLIC],
+      ['site.org:8443', 'site.org', 443, 'is allowed on port 8443 only'],
+      ['site.org', 'files.site.org', 443, NOT_IN_IT],
+      ['site.org', 'evilsite.org', 443, NOT_IN_IT],
+      ['site.org', 'site.org.evil.com', 443, NOT_IN_IT],
       ['*.example.com', 'a.b.example.com', 443, PUBLIC],
       ['*.example.com', 'example.com', 443, NOT_IN_IT],
       ['*.example.com', '.example.com', 443, NOT_IN_IT],
@@ -40,7 +40,7 @@ describe('a list of allowed hosts', () => {
     assert.equal(await verdict(['10.0.0.0/8:9000'], '10.200.3.4', 9000), '10.200.3.4');
     assert.equal(await verdict(['10.0.0.0/8'], '11.0.0.1', 80), NOT_IN_IT);
     assert.equal(await verdict(['[2001:db8::1]:8080'], '2001:db8::1', 8080), '2001:db8::1');
-    assert.equal(await verdict(['pypi.org'], PUBLIC, 443), NOT_IN_IT);
+    assert.equal(await verdict(['site.org'], PUBLIC, 443), NOT_IN_IT);
     for (const odd of ['127.1', '2130706433', '0x7f.0.0.1', '0177.0.0.1']) assert.equal(await verdict(['*.0.0.1.example.com', '127.0.0.1'], odd, 80), NOT_IN_IT, odd);
   });
 

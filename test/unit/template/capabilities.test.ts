@@ -46,7 +46,7 @@ describe('capabilityProblems', () => {
   });
 
   it('says what else there is than a list of allowed hosts', () => {
-    const text = 'name: a\nimage: ./x\nnetwork:\n  setup: none\n  episode: {allow: [pypi.org]}\nepisode: {run: x, timeout: 5s}\n';
+    const text = 'name: a\nimage: ./x\nnetwork:\n  setup: none\n  episode: {allow: [site.org]}\nepisode: {run: x, timeout: 5s}\n';
     assert.deepEqual(problems(text, FOLDERS), ['5:12 the provider "folders" has no network policy `allow` for episodes: it has `none`']);
     assert.deepEqual(problems(text, { ...FOLDERS, capabilities: { ...FOLDERS.capabilities, network: ['none', 'allow'] } }), []);
   });
