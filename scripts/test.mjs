@@ -73,15 +73,17 @@ async function build() {
 async function runOne(suite) {
   const started = performance.now();
   const { reason, broken } = await obstacle(suite).then((reason) => ({ reason }), (broken) => ({ broken }));
-  const { passed, failures, skips } = broken
-    ? { passed: 0, failures: [{ title: suite.name, error: `could not be set up: ${broken.message}` }], skips: [] }
+  const { passed, flaky, failures, skips } = broken
+    ? { passed: 0, flaky: [], failures: [{ title: suite.name, error: `could not be set up: ${broken.message}` }], skips: [] }
     : reason
-    ? { passed: 0, failures: [], skips: [{ title: suite.name, reason }] }
+    ? { passed: 0, flaky: [], failures: [], skips: [{ title: suite.name, reason }] }
     : await runSuite(suite, { scratch, env: machine.env, grep: values.grep, onProgress: (results) => showProgress(suite, results) });
   clearLine();
   for (const { title, error } of failures) console.log(`- failed: ${title}\n${indent(error)}`);
+  for (const { title, error } of flaky) console.log(`- flaky, passed at the second attempt: ${title}\n${indent(error)}`);
   for (const { title, reason: why } of skips) console.log(`- skipped: ${title}: ${why.replaceAll(/\s+/g, ' ')}`);
-  console.log(`${suite.name}: ${passed} passed, ${failures.length} failed, ${skips.length} skipped  (${seconds(performance.now() - started)})`);
+  const again = flaky.length ? ` (${flaky.length} at the second attempt)` : '';
+  console.log(`${suite.name}: ${passed} passed${again}, ${failures.length} failed, ${skips.length} skipped  (${seconds(performance.now() - started)})`);
   total.passed += passed;
   total.failed += failures.length;
   total.skipped += skips.length;

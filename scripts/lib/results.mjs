@@ -6,6 +6,9 @@ export class Results {
   passed = 0;
   failures = [];
   skips = [];
+  /** Tests that failed and then passed, with the error of the first attempt. */
+  flaky = [];
+  #retried = new Map();
   ended = false;
   /** Titles of tests that have begun and not ended. */
   running = new Set();
@@ -47,7 +50,12 @@ export class Results {
   #take(event) {
     if (event.type === 'start') this.running.add(event.title);
     else this.running.delete(event.title);
-    if (event.type === 'pass') this.passed += 1;
+    if (event.type === 'retry' && !this.#retried.has(event.title)) this.#retried.set(event.title, event);
+    if (event.type === 'pass') {
+      this.passed += 1;
+      const first = this.#retried.get(event.title);
+      if (first) this.flaky.push(first);
+    }
     if (event.type === 'fail') this.failures.push(event);
     if (event.type === 'skip') this.skips.push(event);
     if (event.type === 'end') this.ended = true;

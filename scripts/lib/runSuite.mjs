@@ -39,7 +39,7 @@ function asNobody(argv, scratch) {
 function argvOf(suite, files, grep) {
   if (suite.command) return [execPath, join('node_modules', suite.command[0]), ...suite.command.slice(1)];
   if (suite.runner) return [execPath, '--import', 'tsx', suite.runner, ...files];
-  return [execPath, join('node_modules', MOCHA), '--reporter', 'test/support/reporter.ts', ...(grep ? ['--grep', grep] : []), ...files];
+  return [execPath, join('node_modules', MOCHA), '--reporter', 'test/support/reporter.ts', '--retries', String(suite.retries ?? 0), ...(grep ? ['--grep', grep] : []), ...files];
 }
 
 const failure = (suite, error) => ({ title: suite.name, error });
@@ -61,11 +61,11 @@ function wholeFailures(suite, results, { code, timedOut, output, late }, grep) {
 /**
  * @param {import('./suites.mjs').Suite} suite
  * @param {{ scratch: string, env: NodeJS.ProcessEnv, grep?: string, onProgress: (results: Results) => void }} options `scratch` is a folder that exists
- * @returns {Promise<{ passed: number, failures: { title: string, error: string }[], skips: { title: string, reason: string }[] }>}
+ * @returns {Promise<{ passed: number, flaky: { title: string, error: string }[], failures: { title: string, error: string }[], skips: { title: string, reason: string }[] }>}
  */
 export async function runSuite(suite, { scratch: parent, env, grep, onProgress }) {
   const files = suite.files ? await suite.files() : [];
-  if (suite.files && !files.length) return { passed: 0, failures: [failure(suite, 'has no test files')], skips: [] };
+  if (suite.files && !files.length) return { passed: 0, flaky: [], failures: [failure(suite, 'has no test files')], skips: [] };
 
   const scratch = join(parent, suite.name);
   const folders = scratchEnvironment(scratch);
@@ -90,7 +90,7 @@ export async function runSuite(suite, { scratch: parent, env, grep, onProgress }
       if (endedAt && Date.now() - endedAt > GRACE_MS) abort.abort();
     });
   }, POLL_MS);
-  const environment = { ...process.env, ...env, ...folders, ...(lowered ? { HOME: scratch } : {}), RL_TEST_RESULTS: resultsFile, ...(grep ? { RL_TEST_GREP: grep } : {}) };
+  const environment = { ...process.env, ...env, ...folders, ...(lowered ? { HOME: scratch } : {}), RL_TEST_RESULTS: resultsFile, RL_TEST_RETRIES: String(suite.retries ?? 0), ...(grep ? { RL_TEST_GREP: grep } : {}) };
   const outcome = await run(command, args, { env: environment, timeoutMs: suite.timeoutMs, signal: abort.signal, allowFailure: true }).finally(() => clearInterval(poll));
   await results.update();
 
@@ -99,8 +99,8 @@ export async function runSuite(suite, { scratch: parent, env, grep, onProgress }
   await rm(scratch, { recursive: true, force: true, maxRetries: 5 }).catch((error) => left.push(failure(suite, `left behind what cannot be removed: ${error.message}`)));
   if (suite.command) {
     const failed = outcome.code !== 0 || outcome.timedOut;
-    return { passed: failed ? 0 : 1, failures: [...(failed ? [failure(suite, outcome.output.trim())] : []), ...left], skips: [] };
+    return { passed: failed ? 0 : 1, flaky: [], failures: [...(failed ? [failure(suite, outcome.output.trim())] : []), ...left], skips: [] };
   }
   const whole = wholeFailures(suite, results, { ...outcome, late: abort.signal.aborted }, grep);
-  return { passed: results.passed, failures: [...results.failures, ...whole, ...left], skips: results.skips };
+  return { passed: results.passed, flaky: results.flaky, failures: [...results.failures, ...whole, ...left], skips: results.skips };
 }

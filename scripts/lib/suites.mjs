@@ -24,6 +24,8 @@ const integration = (prefix) => () => testFiles('integration', (name) => name.st
  * @property {() => Promise<string[]>} [files] mocha's files
  * @property {string} [runner] what runs the files in place of mocha
  * @property {'ordinary'} [user] not as root
+ * @property {number} [retries] how often a test that fails is tried again: only where a browser that nobody here wrote is driven. What then passes is
+ *   counted and printed as flaky.
  */
 
 /** @type {readonly Suite[]} */
@@ -43,8 +45,8 @@ export const SUITES = [
     files: () => testFiles('integration', (name) => !/^(bubblewrap|docker|podman)/.test(name)),
   },
   { name: 'cli', needs: ['sandboxes'], timeoutMs: minutes(15), files: () => testFiles('cli') },
-  { name: 'webview', needs: ['browser'], timeoutMs: minutes(10), files: () => testFiles('webview') },
-  { name: 'extension', needs: ['sandboxes', 'vscode', 'browser'], timeoutMs: minutes(12), files: () => testFiles('extension'), runner: 'test/support/extensionSuite.ts' },
-  { name: 'e2e', needs: ['sandboxes', 'vscode', 'browser'], timeoutMs: minutes(20), files: () => testFiles('e2e', (name) => name !== 'vsix.test.ts') },
-  { name: 'vsix', needs: ['sandboxes', 'vscode', 'browser'], timeoutMs: minutes(5), files: () => testFiles('e2e', (name) => name === 'vsix.test.ts') },
+  { name: 'webview', needs: ['browser'], timeoutMs: minutes(10), retries: 1, files: () => testFiles('webview') },
+  { name: 'extension', needs: ['sandboxes', 'vscode', 'browser'], timeoutMs: minutes(12), retries: 1, files: () => testFiles('extension'), runner: 'test/support/extensionSuite.ts' },
+  { name: 'e2e', needs: ['sandboxes', 'vscode', 'browser'], timeoutMs: minutes(20), retries: 1, files: () => testFiles('e2e', (name) => name !== 'vsix.test.ts') },
+  { name: 'vsix', needs: ['sandboxes', 'vscode', 'browser'], timeoutMs: minutes(5), retries: 1, files: () => testFiles('e2e', (name) => name === 'vsix.test.ts') },
 ];

@@ -49,7 +49,8 @@ export async function launch(engine, [program, ...args], { env = process.env, ti
   await mkdir(engine.run, { recursive: true, mode: 0o700 });
   await prepare();
   const log = await open(engine.log, 'w');
-  const child = spawn(program, args, { detached: true, env, stdio: ['ignore', log.fd, log.fd] });
+  // Podman's supervisors leave a file named `oom` where the service was started.
+  const child = spawn(program, args, { detached: true, env, cwd: engine.run, stdio: ['ignore', log.fd, log.fd] });
   let failure;
   child.on('error', (error) => (failure = error.message));
   child.on('exit', (code, signal) => (failure = `${program} ended with ${signal ?? `exit code ${code}`}`));

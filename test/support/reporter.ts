@@ -9,6 +9,8 @@ import type { TestEvent } from './results.js';
 import { skipReason } from './skip.js';
 
 export const RESULTS_VARIABLE = 'RL_TEST_RESULTS';
+/** How often a test that fails is tried again. */
+export const RETRIES_VARIABLE = 'RL_TEST_RETRIES';
 
 type AssertionLike = Error & { actual?: unknown; expected?: unknown; showDiff?: boolean; generatedMessage?: boolean };
 
@@ -38,6 +40,7 @@ export default class ResultsReporter extends Mocha.reporters.Base {
     runner.on('test', (test) => write({ type: 'start', title: test.fullTitle() }));
     runner.on('pass', (test) => write({ type: 'pass', ...about(test) }));
     runner.on('fail', (test, error) => write({ type: 'fail', ...about(test), error: explain(error) }));
+    runner.on('retry', (test: Runnable, error: unknown) => write({ type: 'retry', ...about(test), error: explain(error) }));
     runner.on('pending', (test) => {
       const reason = skipReason(test);
       write(reason ? { type: 'skip', ...about(test), reason } : { type: 'fail', ...about(test), error: 'skipped without a reason' });

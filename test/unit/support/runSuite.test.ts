@@ -13,7 +13,7 @@ describe('the runner of test suites', function () {
   });
   after(() => rm(scratch, { recursive: true, force: true }));
 
-  const run = (files: readonly string[], timeoutMs: number) => runSuite({ name: 'fixture', timeoutMs, files: () => Promise.resolve(files) }, { scratch, env: {}, onProgress: () => undefined });
+  const run = (files: readonly string[], timeoutMs: number, retries = 0) => runSuite({ name: 'fixture', timeoutMs, retries, files: () => Promise.resolve(files) }, { scratch, env: {}, onProgress: () => undefined });
 
   describe('on tests in every state', () => {
     let outcome: SuiteOutcome;
@@ -50,6 +50,16 @@ describe('the runner of test suites', function () {
       assert.equal(failure('outcomes has no body'), 'skipped without a reason');
     });
   });
+
+  it('tries again what may be tried again, and tells what passed only then', async () => {
+    const { passed, flaky, failures } = await run(['test/support/fixtures/flaky.ts'], 30_000, 1);
+    assert.equal(passed, 1);
+    assert.deepEqual(flaky.map(({ title }) => title), ['attempts passes at the second']);
+    assert.match(flaky[0]!.error, /the first/);
+    assert.deepEqual(failures.map(({ title }) => title), ['attempts never passes']);
+  });
+
+  it('tries nothing again otherwise', async () => assert.equal((await run(['test/support/fixtures/flaky.ts'], 30_000)).failures.length, 2));
 
   it('stops a suite at its deadline, says what had not ended, and what was left behind', async function () {
     if (process.platform !== 'linux') skip(this, 'leftovers are looked for on Linux');
