@@ -16,6 +16,8 @@ export interface TraceTimes {
   readonly worst: number;
   readonly hitEarly: number;
   readonly hitMiddle: number;
+  /** Processor time of the whole process meanwhile, which other programs hardly change. */
+  readonly hitMiddleCpu: number;
   readonly timeline: number;
   readonly peak: number;
 }
@@ -36,7 +38,7 @@ export async function traces(root: string, steps = STEPS): Promise<Figure[]> {
       figure('opened, first 100 rows and first step', ms(times.first), '< 1 s', times.first < 1000),
       figure('every step found / errors and rewards known', `${ms(times.steps)} / ${ms(times.known)}`),
       figure('any step, p99 / worst of 2000', `${ms(times.p99)} / ${ms(times.worst)}`, '< 50 ms', times.p99 < 50),
-      figure('first hit of a search, a word of the first 1000 steps / of the middle', `${ms(times.hitEarly)} / ${ms(times.hitMiddle)}`, '< 1 s', times.hitEarly < 1000),
+      figure('first hit of a search, a word of the first 1000 steps / of the middle', `${ms(times.hitEarly)} / ${ms(times.hitMiddle)} (processor: ${ms(times.hitMiddleCpu)})`, '< 1 s', Math.max(times.hitEarly, times.hitMiddle) < 1000),
       figure('timeline of 500 bins', ms(times.timeline)),
       figure('peak memory of the process', `${(times.peak / 1e6).toFixed(0)} MB`),
     ];

@@ -16,7 +16,7 @@ export async function eachLine(bytes: Bytes, range: Span, headBytes: number, eac
   let start = range.start;
   /** The beginning of a line that goes on in the next window. */
   let carried = '';
-  for await (const { at, data } of windows(bytes, range, signal)) {
+  for await (const { at, data } of windows(bytes, range, { passing: true, signal })) {
     let from = 0;
     for (let newline = data.indexOf(NEWLINE); newline >= 0; newline = data.indexOf(NEWLINE, from)) {
       const head = carried + data.toString('latin1', from, Math.min(newline, from + headBytes - carried.length));

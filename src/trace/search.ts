@@ -3,9 +3,11 @@ import { windows, type Bytes, type Span } from './bytes.js';
 import { wellFormed } from './text.js';
 
 const AROUND = 60;
+/** Bytes that are made a string at once. Longer ones are not among the young of the garbage collector, and cost twice the time. */
+const PIECE = 64 << 10;
 
 /**
- * Offsets where the text may be, or where a mark is, in order. `skip` says up to where the caller wants no more of them. A text with no run of plain ASCII may
+ * Offsets where the text may be, or where a mark is, in order, some of them twice. `skip` says up to where the caller wants no more of them. A text with no run of plain ASCII may
  * be anywhere, since it may be escaped in more than one way: then every line or value is a place to look at.
  */
 export async function* searchBytes(bytes: Bytes, range: Span, text: string, mark: string | undefined, skip: () => number, signal?: AbortSignal): AsyncGenerator<number> {
@@ -14,19 +16,19 @@ export async function* searchBytes(bytes: Bytes, range: Span, text: string, mark
   const literal = run ? [...run].map((char) => (/[a-z]/i.test(char) ? `[${char.toLowerCase()}${char.toUpperCase()}]` : char === '/' ? '\\\\?\\/' : escaped(char))).join('') : '[^\\s,]';
   const pattern = new RegExp(literal, 'g');
   const overlap = Math.max(run.length * 2, mark?.length ?? 0, 1) - 1;
-  let carried = '';
-  for await (const { at, data } of windows(bytes, range, signal)) {
-    const window = carried + data.toString('latin1');
-    const base = at - carried.length;
-    // Each is looked for on its own: one pattern for both is several times slower than both of them.
-    const places = [(from: number) => ((pattern.lastIndex = from), pattern.exec(window)?.index ?? Infinity), (from: number) => (mark === undefined ? Infinity : orInfinity(window.indexOf(mark, from)))];
-    const next = places.map((find) => find(0));
-    for (let place = Math.min(...next); place < window.length; place = Math.min(...next)) {
-      yield base + place;
-      const from = Math.max(place + 1, skip() - base);
-      for (const [index, find] of places.entries()) if (next[index]! < from) next[index] = from < window.length ? find(from) : Infinity;
+  for await (const { at, data } of windows(bytes, range, { overlap, passing: true, signal })) {
+    let marked = mark === undefined ? Infinity : orInfinity(data.indexOf(mark));
+    for (let first = 0; first < data.length; first += PIECE) {
+      const piece = data.toString('latin1', first, first + PIECE + overlap);
+      const find = (from: number): number => ((pattern.lastIndex = from - first), first + (pattern.exec(piece)?.index ?? Infinity));
+      let found = find(first);
+      for (let place = Math.min(found, marked); place < first + PIECE; place = Math.min(found, marked)) {
+        yield at + place;
+        const from = Math.max(place + 1, skip() - at);
+        if (found < from) found = find(from);
+        if (marked < from) marked = orInfinity(data.indexOf(mark!, from));
+      }
     }
-    carried = overlap ? window.slice(-overlap) : '';
   }
 }
 

@@ -88,7 +88,7 @@ export async function openEntry(bytes: Bytes, entry: ZipEntry, signal?: AbortSig
 
 async function* unpacked(bytes: Bytes, range: { start: number; end: number }, { method, name, size }: ZipEntry, signal?: AbortSignal): AsyncGenerator<Uint8Array> {
   const packed = async function* (): AsyncGenerator<Buffer> {
-    for await (const { data } of windows(bytes, range, signal)) yield data;
+    for await (const { data } of windows(bytes, range, { signal })) yield data;
   };
   if (method === 0) yield* packed();
   else if (method === 8) {

@@ -165,7 +165,7 @@ export class Outline {
         for (const [at, pattern] of parts.entries()) if (pattern.length === path.length && fits(pattern, path)) outline.matches.get(patterns[at]!)!.push(value);
       },
     });
-    for await (const { at, data } of windows(bytes, span, signal)) {
+    for await (const { at, data } of windows(bytes, span, { signal })) {
       scanner.feed(data, at);
       if (scanner.endedAt !== undefined) break;
     }

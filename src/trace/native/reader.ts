@@ -14,8 +14,7 @@ import { inlined, MessageIndex } from './context.js';
 
 /** Bytes of a line that tell what it is. The writer puts the type first. */
 const HEAD = 64;
-const TYPE = /^\{"type":"([a-z]+)"/;
-const TIME = /^\{"type":"[a-z]+","at":(\d{1,16})[,}]/;
+const BEGINS = /^\{"type":"([a-z]+)"(?:,"at":(\d{1,16})[,}])?/;
 const KINDS: Partial<Record<TraceEvent['type'], StepKind>> = { message: 'message', reward: 'verifier', note: 'message', network: 'message', step: 'action' };
 const LIVE_MS = 600_000;
 /** Bytes that the second pass parses at once: about a millisecond, for which whoever asks for a step has to wait. */
@@ -68,7 +67,7 @@ export class NativeReader extends StepReader {
   }
 
   protected override get blobMark(): string {
-    return '"$blob"';
+    return '$blob"';
   }
 
   protected override blobTexts(values: readonly unknown[]): Promise<readonly string[]> {
@@ -190,10 +189,10 @@ export class NativeReader extends StepReader {
 
   private take(line: Line): void | Promise<void> {
     this.lines += 1;
-    const { head } = line;
-    const type = TYPE.exec(head)?.[1] as TraceEvent['type'] | undefined;
     if (line.end === line.start) return;
-    if (type === 'step' || type === 'message' || type === 'note' || type === 'network') return this.add(line, KINDS[type]!, Number(TIME.exec(head)?.[1] ?? NaN));
+    const begins = BEGINS.exec(line.head);
+    const type = begins?.[1] as TraceEvent['type'] | undefined;
+    if (type === 'step' || type === 'message' || type === 'note' || type === 'network') return this.add(line, KINDS[type]!, Number(begins![2] ?? NaN));
     if (type === 'begin' || type === 'model') {
       this.openFrom ??= line.start;
       return;

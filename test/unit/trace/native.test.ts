@@ -134,6 +134,16 @@ describe('native trace', () => {
     assert.deepEqual([bins[0]!.from, bins[0]!.to], [0, 300]);
   });
 
+  it('finds text that lies across the pieces in which a file is read', async () => {
+    let text = lines([start()]);
+    for (let number = 0; number < 20; number += 1) {
+      const line = lines([step(number, { info: { note: '@' } })]);
+      const across = (number + 1) * 65_536 - 1 - (number % 5);
+      text += line.replace('@', `${'x'.repeat(across - text.length - line.indexOf('@'))}needle`);
+    }
+    assert.deepEqual(await hits(await read(text), 'Needle'), Array.from({ length: 20 }, (_, index) => index));
+  });
+
   it('finds a step in a long file while it is still being gone through', async () => {
     await writeLong(file, 20_000);
     const reader = await read();
