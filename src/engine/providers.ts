@@ -4,7 +4,7 @@ import { LimitExceeded, ProviderUnavailable } from '../sandbox/errors.js';
 import type { Health, Provider } from '../sandbox/provider.js';
 import { PROVIDERS, openProvider } from '../sandbox/registry.js';
 import type { Layout } from '../store/layout.js';
-import { capabilityProblems } from '../template/capabilities.js';
+import { capabilityProblems, providerProblems } from '../template/capabilities.js';
 import type { ParsedTemplate } from '../template/parse.js';
 import { TemplateError, type Template } from '../template/template.js';
 
@@ -48,6 +48,7 @@ export class Providers {
     const named = [requested, template.provider].find((id) => id !== undefined && id !== 'auto');
     if (named !== undefined) {
       const entry = PROVIDERS.find((each) => each.id === named);
+      if (!entry && parsed && named === template.provider) throw new TemplateError(providerProblems(parsed, PROVIDERS));
       if (!entry) throw new ProviderUnavailable(`there is no provider "${named}"`, `the providers are ${PROVIDERS.map((each) => each.id).join(', ')}`);
       const problems = problemsOf(parsed, entry);
       if (problems.length) throw new TemplateError(problems);

@@ -1,12 +1,15 @@
-/** Where a template asks for what a provider cannot do: the engine refuses with it before it creates anything, and the editor underlines. */
+/** Where a template asks for what a provider cannot do, or for one that there is not: the engine refuses with it before it creates anything, and the editor underlines. */
 import type { ParsedTemplate } from './parse.js';
 import { isRootFolder } from './paths.js';
+import { nearest } from './suggest.js';
 import type { Problem, Template } from './template.js';
 import { formatPath, orList, quoteName, quoteValue, type DocumentPath } from './text.js';
 
 /** What is asked of a provider; the sandbox room's `Provider` is one. */
 export interface CapableProvider {
   readonly id: string;
+  /** Not on this machine: taken only where it is named. */
+  readonly remote?: true;
   readonly capabilities: {
     readonly gpu: boolean;
     readonly network: readonly ('none' | 'full' | 'allow')[];
@@ -19,6 +22,25 @@ export interface CapableProvider {
     readonly aptPackages: boolean;
     readonly maxSessionSeconds?: number;
   };
+}
+
+/**
+ * What the provider that the template names cannot do, or `otherwise` if it names none; with no provider named at all, what none of this machine
+ * can. `providers`: all that there are.
+ */
+export function providerProblems(parsed: ParsedTemplate, providers: readonly CapableProvider[], otherwise?: string): Problem[] {
+  const named = [parsed.provider, otherwise].find((id) => id !== undefined && id !== 'auto');
+  if (named === undefined) {
+    const found = providers.filter(({ remote }) => !remote).map((provider) => capabilityProblems(parsed, provider));
+    return found.every((problems) => problems.length > 0) ? (found[0] ?? []) : [];
+  }
+  const provider = providers.find(({ id }) => id === named);
+  if (provider) return capabilityProblems(parsed, provider);
+  if (named !== parsed.provider || parsed.problems.some(({ path }) => path === 'provider')) return [];
+  const ids = ['auto', ...providers.map(({ id }) => id)];
+  const meant = nearest(named, ids);
+  const message = `there is no provider ${quoteName(named)}: ${meant ? `did you mean ${quoteName(meant)}?` : `expected ${orList(ids.map(quoteValue))}`}`;
+  return [{ file: parsed.file, ...parsed.locate('provider'), severity: 'error', message, path: 'provider' }];
 }
 
 type Report = (path: DocumentPath, message: string) => void;

@@ -23,6 +23,8 @@ export interface ParsedTemplate {
   readonly template?: Template;
   /** The name as written, also where something else is wrong. */
   readonly name?: string;
+  /** The provider as written, also where something else is wrong. */
+  readonly provider?: string;
   /** In the order of the text. */
   readonly problems: readonly Problem[];
   readonly references: readonly HostReference[];
@@ -53,11 +55,12 @@ export function parseTemplate(text: string, file: string): ParsedTemplate {
     const where = formatPath(at);
     problems.push(problem(document.locate(where, part), message, where));
   }
-  const { name } = value as { name?: unknown };
+  const { name, provider } = value as { name?: unknown; provider?: unknown };
   return {
     ...base,
     template: input && problems.length === 0 ? assemble(input, absolute, written) : undefined,
     name: typeof name === 'string' ? name : undefined,
+    provider: typeof provider === 'string' ? provider : undefined,
     problems: listed(problems),
     references: hostReferences(value, path.dirname(absolute)),
   };

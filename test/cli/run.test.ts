@@ -161,6 +161,8 @@ describe('rl-sandboxes usage', () => {
     const { problems } = await workspace.json<{ problems: { message: string }[] }>('validate', HELLO, twin);
     assert.equal(problems.length > 0, true);
     assert.match(problems[0]!.message, /hello/);
+    const { problems: misspelt } = await workspace.json<{ problems: { message: string }[] }>('validate', await workspace.template('misspelt', 'provider: dokcer\nepisode: {run: echo 1}\n'));
+    assert.deepEqual(misspelt.map(({ message }) => message), ['there is no provider "dokcer": did you mean "docker"?']);
   });
 
   it('tells which provider is taken and why', async () => {

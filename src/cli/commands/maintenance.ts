@@ -1,8 +1,10 @@
 import type { Command } from 'commander';
 import { doctor } from '../../engine/doctor.js';
 import { prune } from '../../engine/prune.js';
-import { loadTemplate, findDuplicateNames } from '../../template/load.js';
-import { TemplateError, formatProblem, type Problem } from '../../template/template.js';
+import { PROVIDERS } from '../../sandbox/registry.js';
+import { providerProblems } from '../../template/capabilities.js';
+import { findDuplicateNames, readTemplate } from '../../template/load.js';
+import { formatProblem, type Problem } from '../../template/template.js';
 import { parseDuration } from '../../template/units.js';
 import { EXIT, UsageError } from '../failure.js';
 import { bytes, columns, plural } from '../format.js';
@@ -17,12 +19,9 @@ export function addMaintenance(program: Command): void {
         const problems: Problem[] = [];
         const named: { file: string; name: string }[] = [];
         for (const file of files) {
-          try {
-            named.push(await loadTemplate(file));
-          } catch (error) {
-            if (!(error instanceof TemplateError)) throw error;
-            problems.push(...error.problems);
-          }
+          const parsed = await readTemplate(file);
+          problems.push(...[...parsed.problems, ...providerProblems(parsed, PROVIDERS)].sort((a, b) => a.line - b.line || a.column - b.column));
+          if (parsed.template) named.push(parsed.template);
         }
         problems.push(...findDuplicateNames(named));
         session.result({ files: files.length, problems }, () => [...problems.map(formatProblem), problems.length ? plural(problems.length, 'problem') : `${plural(files.length, 'template')} valid`].join('\n'));

@@ -2,7 +2,7 @@
 import { basename } from 'node:path';
 import * as vscode from 'vscode';
 import { PROVIDERS } from '../../sandbox/registry.js';
-import { capabilityProblems } from '../../template/capabilities.js';
+import { providerProblems } from '../../template/capabilities.js';
 import { readTemplate } from '../../template/load.js';
 import { parseTemplate, type ParsedTemplate } from '../../template/parse.js';
 import type { Problem } from '../../template/template.js';
@@ -64,7 +64,7 @@ export class TemplateProblems extends Disposing {
     }
     // Closed, or typed on: whoever did that has scheduled another look.
     if (document.isClosed || document.version !== version || this.isDisposed) return;
-    const problems = [...parsed.problems, ...this.stillMissing(key, parsed), ...providerProblems(parsed, uri.fsPath)];
+    const problems = [...parsed.problems, ...this.stillMissing(key, parsed), ...providerProblems(parsed, PROVIDERS, defaultProvider(uri.fsPath))];
     this.collection.set(uri, problems.map(toDiagnostic));
   }
 
@@ -76,14 +76,6 @@ export class TemplateProblems extends Disposing {
       return reference && problem.message.includes(reference.written) ? [{ ...problem, ...parsed.locate(problem.path) }] : [];
     });
   }
-}
-
-/** What the template asks for and its provider cannot do; with no provider named, what no provider can. */
-function providerProblems(parsed: ParsedTemplate, file: string): Problem[] {
-  const named = [parsed.template?.provider, defaultProvider(file)].find((id) => id !== undefined && id !== 'auto');
-  const entries = named === undefined ? PROVIDERS.filter(({ remote }) => !remote) : PROVIDERS.filter(({ id }) => id === named);
-  const found = entries.map((entry) => capabilityProblems(parsed, entry));
-  return found.every((problems) => problems.length > 0) ? (found[0] ?? []) : [];
 }
 
 function toDiagnostic({ line, column, endLine, endColumn, severity, message }: Problem): vscode.Diagnostic {

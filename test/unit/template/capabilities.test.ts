@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { capabilityProblems, type CapableProvider } from '../../../src/template/capabilities.js';
+import { capabilityProblems, providerProblems, type CapableProvider } from '../../../src/template/capabilities.js';
 import { parseTemplate } from '../../../src/template/parse.js';
 
 const ALL: CapableProvider = { id: 'all', capabilities: { gpu: true, network: ['none', 'full'], isolation: ['default', 'gvisor'], user: true, readOnly: true, image: true, rootFolder: true, dockerfile: true, aptPackages: true } };
@@ -65,4 +65,28 @@ describe('capabilityProblems', () => {
   });
 
   it('leaves a template with errors of its own to them', () => assert.deepEqual(problems('image: x', NOTHING), []));
+});
+
+describe('providerProblems', () => {
+  const CLOUD: CapableProvider = { ...ALL, id: 'cloud', remote: true };
+  const found = (text: string, providers: readonly CapableProvider[], otherwise?: string) => providerProblems(parseTemplate(text, '/envs/a.rlenv.yaml'), providers, otherwise).map(({ line, column, message }) => `${line}:${column} ${message}`);
+  const text = (provider: string) => `name: a\n${provider}\nnetwork: full\nepisode: {run: x, timeout: 5s}\n`;
+
+  it('asks the provider that is named, by the template before anybody else', () => {
+    assert.equal(found(text('provider: nothing'), [ALL, NOTHING]).length, 2);
+    assert.equal(found(text('provider: all'), [ALL, NOTHING], 'nothing').length, 0);
+    assert.equal(found(text('provider: auto'), [ALL, NOTHING], 'nothing').length, 2);
+  });
+
+  it('with none named, says what no provider of this machine can do', () => {
+    assert.equal(found(text(''), [ALL, NOTHING]).length, 0);
+    assert.equal(found(text(''), [NOTHING, CLOUD]).length, 2);
+  });
+
+  it('says that there is no such provider, and which is meant, whatever else is wrong', () => {
+    assert.deepEqual(found(text('provider: nothign'), [ALL, NOTHING]), ['2:11 there is no provider "nothign": did you mean "nothing"?']);
+    assert.deepEqual(found('provider: lambda\n', [ALL]), ['1:11 there is no provider "lambda": expected `auto` or `all`']);
+  });
+
+  it('says a fault of its spelling once', () => assert.deepEqual(found('provider: "a b"\n', [ALL]), []));
 });
