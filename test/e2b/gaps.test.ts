@@ -8,8 +8,8 @@ import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { RateLimitError, Sandbox, type ConnectionOpts } from 'e2b';
 import { Envd } from '../../src/sandbox/e2b/envd.js';
-import { Refused } from '../../src/sandbox/e2b/failures.js';
-import { ask } from '../../src/sandbox/e2b/wire.js';
+import { Refused } from '../../src/sandbox/remote/failures.js';
+import { ask } from '../../src/sandbox/remote/wire.js';
 import { until } from '../integration/conformance/bench.js';
 import { Simulated } from './simulated.js';
 

@@ -1,7 +1,7 @@
 /** Whose account at which service: the variables of the vendor's own SDK. The key stays in memory. */
 import { createHash } from 'node:crypto';
 import { ProviderUnavailable } from '../errors.js';
-import { CreationLimiter } from './limiter.js';
+import { CreationLimiter } from '../remote/limiter.js';
 
 export interface Account {
   readonly apiKey: string;

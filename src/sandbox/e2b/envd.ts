@@ -7,8 +7,11 @@
 import type { IncomingMessage } from 'node:http';
 import type { Readable } from 'node:stream';
 import { setTimeout as pause } from 'node:timers/promises';
-import { Refused } from './failures.js';
-import { ask, send } from './wire.js';
+import type { TerminalSize } from '../provider.js';
+import { Refused } from '../remote/failures.js';
+import type { End, Endpoint, Listener, RemoteProcess, Start } from '../remote/service.js';
+import { ask, send } from '../remote/wire.js';
+import { translate } from './failures.js';
 
 /** How one sandbox is reached. */
 export interface Reach {
@@ -29,35 +32,14 @@ const MOST_MESSAGE = 64 << 20;
 const LEAVE_MS = 1000;
 const END_OF_STREAM = 2;
 
-export interface Start {
-  readonly argv: readonly string[];
-  readonly env: Readonly<Record<string, string>>;
-  readonly stdin: boolean;
-  readonly size?: { readonly columns: number; readonly rows: number };
-}
-
-/** `status` is Go's: `exit status 1`, `signal: killed`. */
-export interface End {
-  readonly exitCode?: number;
-  readonly exited?: boolean;
-  readonly status?: string;
-}
-
 interface Event {
   readonly start?: { readonly pid: number };
   readonly data?: { readonly stdout?: string; readonly stderr?: string; readonly pty?: string };
   readonly end?: End;
 }
 
-/** What a process says, until it or the connection ends. */
-export interface Listener {
-  /** False when no more is wanted for now. */
-  data(stream: 'stdout' | 'stderr', bytes: Buffer): boolean;
-}
-
-export class RemoteProcess {
-  pid = 0;
-  /** How it ended; undefined if the connection did before, which `broken` then tells. */
+class EnvdProcess implements RemoteProcess {
+  private pid = 0;
   readonly closed: Promise<End | undefined>;
   broken: Error | undefined;
   private held: Buffer[] = [];
@@ -66,8 +48,10 @@ export class RemoteProcess {
   private onStarted!: (error?: Error) => void;
 
   constructor(
+    private readonly envd: Envd,
     private readonly response: IncomingMessage,
     private readonly listener: Listener,
+    private readonly terminal: boolean,
   ) {
     this.closed = new Promise((resolve) => {
       const over = (): void => {
@@ -92,11 +76,23 @@ export class RemoteProcess {
     this.response.resume();
   }
 
+  input(bytes: Buffer, signal: AbortSignal): Promise<unknown> {
+    return this.envd.call('SendInput', { process: { pid: this.pid }, input: { [this.terminal ? 'pty' : 'stdin']: bytes.toString('base64') } }, signal);
+  }
+
+  closeInput(signal: AbortSignal): Promise<unknown> {
+    return this.envd.call('CloseStdin', { process: { pid: this.pid } }, signal);
+  }
+
+  resize({ columns, rows }: TerminalSize, signal: AbortSignal): Promise<unknown> {
+    return this.envd.call('Update', { process: { pid: this.pid }, pty: { size: { cols: columns, rows } } }, signal);
+  }
+
   disconnect(): void {
     this.response.destroy();
   }
 
-  /** Nothing more is wanted. A connection that ends in good order can be used again. */
+  /** A connection that ends in good order can be used again. */
   leave(): void {
     this.response.resume();
     const timer = setTimeout(() => this.response.destroy(), LEAVE_MS);
@@ -148,7 +144,9 @@ export class RemoteProcess {
   }
 }
 
-export class Envd {
+export class Envd implements Endpoint {
+  readonly translate = translate;
+
   constructor(private readonly reach: Reach) {}
 
   async start({ argv, env, stdin, size }: Start, listener: Listener, signal: AbortSignal): Promise<RemoteProcess> {
@@ -170,7 +168,7 @@ export class Envd {
           silenceMs: SILENCE_MS,
         }),
       );
-      const process = new RemoteProcess(response, listener);
+      const process = new EnvdProcess(this, response, listener, size !== undefined);
       await process.started();
       return process;
     } finally {
@@ -178,25 +176,12 @@ export class Envd {
     }
   }
 
-  input(pid: number, bytes: Buffer, terminal: boolean, signal: AbortSignal): Promise<unknown> {
-    return this.call('SendInput', { process: { pid }, input: { [terminal ? 'pty' : 'stdin']: bytes.toString('base64') } }, signal);
-  }
-
-  closeInput(pid: number, signal: AbortSignal): Promise<unknown> {
-    return this.call('CloseStdin', { process: { pid } }, signal);
-  }
-
-  resize(pid: number, { columns, rows }: { readonly columns: number; readonly rows: number }, signal: AbortSignal): Promise<unknown> {
-    return this.call('Update', { process: { pid }, pty: { size: { cols: columns, rows } } }, signal);
-  }
-
-  /** Writes a file, with the folders above it. Bytes are taken from the stream as fast as they go out. */
-  async upload(path: string, data: Readable, signal: AbortSignal): Promise<void> {
+  async upload(path: string, data: Readable, signal: AbortSignal): Promise<readonly string[]> {
     const query = new URLSearchParams({ path, username: USER });
     await ask({ url: this.at(`files?${query}`), body: data, headers: { ...this.headers, 'content-type': 'application/octet-stream' }, signal, silenceMs: SILENCE_MS });
+    return [];
   }
 
-  /** Whether anybody answers for the sandbox; undefined if that cannot be told. */
   async answers(signal: AbortSignal): Promise<boolean | undefined> {
     try {
       (await send({ url: this.at('health'), method: 'GET', headers: this.headers, signal, silenceMs: ANSWER_MS })).resume();
@@ -206,7 +191,7 @@ export class Envd {
     }
   }
 
-  private call(method: string, json: unknown, signal: AbortSignal): Promise<unknown> {
+  call(method: string, json: unknown, signal: AbortSignal): Promise<unknown> {
     return this.patiently(signal, () => ask({ url: this.at(`process.Process/${method}`), json, headers: { ...this.headers, 'connect-protocol-version': '1' }, signal, silenceMs: ANSWER_MS }));
   }
 

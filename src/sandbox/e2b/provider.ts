@@ -6,25 +6,37 @@ import { within } from '../deadline.js';
 import { BuildFailed, ProviderUnavailable, SandboxError, Unsupported } from '../errors.js';
 import { currentOwner } from '../owner.js';
 import type { BaseImage, BuildOptions, Health, OperationOptions, Provider, ProviderContext, ProviderSnapshot, Sandbox, SandboxInfo, SandboxSpec, SnapshotSizes } from '../provider.js';
+import { Creation } from '../remote/creation.js';
+import { Intents } from '../remote/intents.js';
+import { Layers, readRef, type Layer } from '../remote/layers.js';
+import { RemoteSandbox } from '../remote/sandbox.js';
+import { ask } from '../remote/wire.js';
 import { accountOf, limiterOf, type Account } from './account.js';
 import { e2bCapabilities } from './capabilities.js';
-import { Control, DEFAULT_TEMPLATE } from './control.js';
-import { Creation } from './creation.js';
-import { statusOf } from './failures.js';
-import { Intents } from './intents.js';
-import { sandboxInfo } from './labels.js';
-import { Layers, readRef, type Layer } from './layers.js';
-import { RemoteSandbox } from './sandbox.js';
+import { Control, DEFAULT_MEMORY_MB, DEFAULT_TEMPLATE } from './control.js';
+import { Envd, type Reach } from './envd.js';
+import { statusOf, translate } from './failures.js';
+import { metadataOf, sandboxInfo } from './labels.js';
 
 const CHECK_TIMEOUT_MS = 10_000;
 const QUERY_TIMEOUT_MS = 60_000;
 const BUILD_TIMEOUT_MS = 1_800_000;
+const ANSWER_MS = 60_000;
+const DAEMON_PORT = 49983;
 
 /** What belongs to an account; made when it is first needed, since there may be none. */
 interface Service {
   readonly account: Account;
   readonly control: Control;
   readonly creation: Creation;
+  readonly sweep: (id: string, signal: AbortSignal) => Promise<boolean>;
+}
+
+/** What the service answers to a creation. */
+interface Answer {
+  readonly sandboxID: string;
+  readonly envdAccessToken?: string | null;
+  readonly domain?: string | null;
 }
 
 export class E2bProvider implements Provider {
@@ -81,7 +93,7 @@ export class E2bProvider implements Provider {
 
   async restore(snapshot: ProviderSnapshot, spec: SandboxSpec, options?: OperationOptions): Promise<Sandbox> {
     const { snapshotId, mark, memoryMB } = readRef(snapshot.ref);
-    return this.open(snapshotId, memoryMB, await this.layers.of(snapshotId), mark, spec, options);
+    return this.open(snapshotId, memoryMB ?? DEFAULT_MEMORY_MB, await this.layers.of(snapshotId), mark, spec, options);
   }
 
   list(options?: OperationOptions): Promise<SandboxInfo[]> {
@@ -102,9 +114,9 @@ export class E2bProvider implements Provider {
   async terminate(id: string, options?: OperationOptions): Promise<void> {
     const own = this.live.get(id);
     if (own) return own.terminate(options);
-    const { creation } = this.service();
+    const { sweep } = this.service();
     await within('Ending the sandbox', options, QUERY_TIMEOUT_MS, async (signal) => {
-      if (await creation.sweep(id, signal)) await this.intents.settle(id);
+      if (await sweep(id, signal)) await this.intents.settle(id);
       else await this.intents.expire(id);
     });
   }
@@ -143,16 +155,25 @@ export class E2bProvider implements Provider {
 
   private async open(template: string, memoryMB: number, below: readonly Layer[], mark: string | undefined, spec: SandboxSpec, options: OperationOptions | undefined): Promise<RemoteSandbox> {
     refuse(spec);
-    const { control, creation } = this.service();
+    const { account, control, creation } = this.service();
     const id = randomBytes(8).toString('hex');
     const info: SandboxInfo = { id, provider: this.id, labels: spec.labels, createdAt: Date.now(), state: 'running' };
     this.creating.add(id);
-    const created = await creation.create(id, template, spec, options?.signal).finally(() => this.creating.delete(id)).catch((error: unknown) => {
+    const { answer: reach, place } = await creation.create(id, spec.labels, (signal) => this.ask(account, id, template, spec, signal), options?.signal).finally(() => this.creating.delete(id)).catch((error: unknown) => {
       if (statusOf((error as Error).cause) === 404) throw new BuildFailed(mark === undefined ? `E2B has no template ${template}` : 'the snapshot is no longer at E2B: build the template again', '', { cause: error });
       throw error;
     });
     const twin = async (signal: AbortSignal): Promise<RemoteSandbox> => this.open(template, memoryMB, below, mark, spec, { signal });
-    const sandbox = new RemoteSandbox({ control, layers: this.layers, created, info, spec, memoryMB, below, twin, onEnd: () => this.live.delete(id) });
+    const sandbox = new RemoteSandbox({
+      title: this.title,
+      endpoint: new Envd(reach),
+      layers: this.layers,
+      place,
+      copy: (signal) => control.snapshot(reach.sandboxId, signal),
+      end: (signal) => control.kill(reach.sandboxId, signal),
+      ...{ info, spec, memoryMB, below, twin },
+      onEnd: () => this.live.delete(id),
+    });
     this.live.set(id, sandbox);
     try {
       const brought = await sandbox.arrive({ signal: options?.signal });
@@ -164,13 +185,31 @@ export class E2bProvider implements Provider {
     }
   }
 
+  private async ask(account: Account, id: string, templateID: string, spec: SandboxSpec, signal: AbortSignal): Promise<Reach> {
+    const json = {
+      templateID,
+      metadata: await metadataOf(id, spec.labels),
+      timeout: Math.min(this.capabilities.maxSessionSeconds!, Math.ceil(spec.lifetimeMs / 1000)),
+      secure: true,
+      allow_internet_access: spec.network === 'full',
+    };
+    const { sandboxID, envdAccessToken, domain } = await ask<Answer>({ url: `${account.apiUrl}/v2/sandboxes`, json, headers: { 'X-API-KEY': account.apiKey }, signal, silenceMs: ANSWER_MS });
+    const url = account.sandboxUrl ?? `https://${DAEMON_PORT}-${sandboxID}.${domain ?? account.domain}`;
+    return { sandboxId: sandboxID, url, token: envdAccessToken ?? undefined };
+  }
+
   /** @throws ProviderUnavailable without a key */
   private service(): Service {
     if (this.opened) return this.opened;
     const environment = this.context.environment ?? process.env;
     const account = accountOf(environment);
     const control = new Control(account);
-    return (this.opened = { account, control, creation: new Creation(account, control, limiterOf(account, environment), this.intents) });
+    const sweep = async (id: string, signal: AbortSignal): Promise<boolean> => {
+      const found = await control.list(signal, id);
+      await Promise.all(found.map(({ sandboxId }) => control.kill(sandboxId, signal)));
+      return found.length > 0;
+    };
+    return (this.opened = { account, control, sweep, creation: new Creation({ sweep, translate }, limiterOf(account, environment), this.intents) });
   }
 }
 

@@ -3,7 +3,8 @@ import { randomUUID } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { setTimeout as pause } from 'node:timers/promises';
 import { text } from 'node:stream/consumers';
-import type { Faults } from './faults.js';
+import type { Faults } from '../faults.js';
+import type { Fault } from './faults.js';
 import type { Machine, Machines, NewSandbox, Template } from './machines.js';
 
 const ENVD_VERSION = '0.6.4';
@@ -44,7 +45,7 @@ export class Control {
 
   constructor(
     private readonly machines: Machines,
-    private readonly faults: Faults,
+    private readonly faults: Faults<Fault>,
     private readonly apiKey: string,
     private readonly quota: Quota,
   ) {}

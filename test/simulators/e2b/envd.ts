@@ -5,7 +5,8 @@ import { Readable, Transform } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { NoSuchFile } from '../../../src/sandbox/errors.js';
 import { Answers, RpcError, answer, message, refuse } from './connect.js';
-import type { Faults } from './faults.js';
+import type { Faults } from '../faults.js';
+import type { Fault } from './faults.js';
 import { filesystem } from './filesystem.js';
 import type { Machine, Machines } from './machines.js';
 import type { Selector, StartRequest } from './processes.js';
@@ -13,7 +14,7 @@ import type { Selector, StartRequest } from './processes.js';
 export class Envd {
   constructor(
     private readonly machines: Machines,
-    private readonly faults: Faults,
+    private readonly faults: Faults<Fault>,
   ) {}
 
   async handle(request: IncomingMessage, response: ServerResponse, url: URL): Promise<void> {

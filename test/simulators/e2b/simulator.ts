@@ -8,7 +8,8 @@ import type { AddressInfo } from 'node:net';
 import { createProvider } from '../../../src/sandbox/bubblewrap/index.js';
 import { Control, type Quota } from './control.js';
 import { Envd } from './envd.js';
-import { Faults, type Fault } from './faults.js';
+import { Faults } from '../faults.js';
+import type { Fault } from './faults.js';
 import { Machines } from './machines.js';
 
 export interface SimulatorOptions {
@@ -35,7 +36,7 @@ export class Simulator {
   private readonly machines: Machines;
   private readonly server: Server;
   private readonly requests: Record<string, number> = {};
-  private faults = new Faults();
+  private faults = new Faults<Fault>();
   private control!: Control;
   private envd!: Envd;
 

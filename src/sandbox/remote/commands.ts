@@ -9,8 +9,7 @@ import { newNonce } from '../marked/marker.js';
 import { Interruption } from '../marked/interruption.js';
 import { ExecTimeout, SandboxError, SandboxLost, Unsupported } from '../errors.js';
 import type { ExecOptions, ExecProcess, ExitStatus, OperationOptions, TerminalSize } from '../provider.js';
-import type { End, Envd, RemoteProcess } from './envd.js';
-import { statusOf, translate } from './failures.js';
+import type { End, Endpoint, RemoteProcess } from './service.js';
 import { TerminalOutput } from './terminalOutput.js';
 import { COOKIE, KILL_ALL, KILL_BY_COOKIE, ON_TERMINAL, WRAPPER } from './shell.js';
 
@@ -48,7 +47,7 @@ export class Commands {
   private readonly running = new Set<RemoteProcess>();
 
   constructor(
-    private readonly envd: Envd,
+    private readonly endpoint: Endpoint,
     private readonly surroundings: Surroundings,
   ) {
     this.ended = new Promise((resolve) => (this.onEnded = resolve));
@@ -70,10 +69,19 @@ export class Commands {
 
   /** Runs a script of ours and gives what it printed. */
   async say(script: string, args: readonly string[], signal: AbortSignal, kills = true): Promise<string> {
-    const child = this.launch(['sh', '-c', script, 'sh', ...args], { signal }, kills);
-    const [{ code }, said, errors] = await Promise.all([child.exit, text(child.stdout), text(child.stderr)]);
+    const { code, said, errors } = await this.hear(script, args, signal, kills);
     if (code !== 0) throw new SandboxError(`a script in the sandbox ended with exit code ${code}: ${errors.trim().slice(0, 500)}`);
     return said;
+  }
+
+  private async hear(script: string, args: readonly string[], signal: AbortSignal, kills: boolean): Promise<{ code: number; said: string; errors: string }> {
+    if (this.endpoint.say) {
+      this.throwIfLost();
+      return this.endpoint.say(script, args, signal).catch(async (error: unknown) => Promise.reject(await this.explain(error, signal)));
+    }
+    const child = this.launch(['sh', '-c', script, 'sh', ...args], { signal }, kills);
+    const [{ code }, said, errors] = await Promise.all([child.exit, text(child.stdout), text(child.stderr)]);
+    return { code, said, errors };
   }
 
   /** All but the sandbox's own processes, and waits until none is left. */
@@ -104,7 +112,7 @@ export class Commands {
     const stop = new AbortController();
     let process: RemoteProcess | undefined;
     try {
-      const starting = within('Starting a command', { signal: stop.signal }, START_TIMEOUT_MS, (signal) => this.envd.start({ argv: command, env, stdin: options.stdin !== undefined, size: shape.size }, output, signal));
+      const starting = within('Starting a command', { signal: stop.signal }, START_TIMEOUT_MS, (signal) => this.endpoint.start({ argv: command, env, stdin: options.stdin !== undefined, size: shape.size }, output, signal));
       const begun = await Promise.race([starting, interruption.happened]);
       // One that was given up may have begun all the same.
       if (typeof begun === 'string') void starting.then((late) => late.disconnect()).catch(() => undefined);
@@ -113,7 +121,7 @@ export class Commands {
         this.running.add(process);
         this.throwIfLost();
         output.onWanted = () => begun.resume();
-        shape.resize = (size) => void this.envd.resize(begun.pid, size, AbortSignal.timeout(LOOK_TIMEOUT_MS)).catch(() => undefined);
+        shape.resize = (size) => void begun.resize(size, AbortSignal.timeout(LOOK_TIMEOUT_MS)).catch(() => undefined);
         if (shape.size && shape.size !== options.tty) shape.resize(shape.size);
       }
       const ending = typeof begun === 'string' ? begun : await Promise.race([output.report, begun.closed.then((end) => ({ end })), interruption.happened, this.feed(begun, options.stdin, output, stop.signal)]);
@@ -124,7 +132,7 @@ export class Commands {
       throw options.signal!.reason;
     } catch (error) {
       // A command whose input broke, or whose start was not answered, may run.
-      if (this.lost === undefined && kills && !(error instanceof SandboxError) && error !== options.signal?.reason && statusOf(error) !== 502) await this.kill(env[COOKIE], output, process).catch(() => undefined);
+      if (this.lost === undefined && kills && !(error instanceof SandboxError) && error !== options.signal?.reason && !(this.endpoint.translate(error, '') instanceof SandboxLost)) await this.kill(env[COOKIE], output, process).catch(() => undefined);
       throw await this.explain(error, options.signal);
     } finally {
       interruption.clear();
@@ -138,20 +146,20 @@ export class Commands {
   }
 
   /** Never resolves: the input's end is not the command's. Rejects if the source breaks, or the way to the command. */
-  private async feed({ pid, closed }: RemoteProcess, stdin: ExecOptions['stdin'], output: Output, signal: AbortSignal): Promise<never> {
+  private async feed(process: RemoteProcess, stdin: ExecOptions['stdin'], output: Output, signal: AbortSignal): Promise<never> {
     const never = new Promise<never>(() => undefined);
     if (stdin === undefined) return never;
-    const terminal = output instanceof TerminalOutput;
+    const { closed } = process;
     const source = stdin instanceof Readable ? stdin : [Buffer.from(stdin as Uint8Array)];
     let over = false;
     void Promise.race([closed, output.report]).then(() => (over = true));
     try {
       for await (const chunk of source) {
         const bytes = Buffer.from(chunk as Uint8Array);
-        for (let at = 0; at < bytes.length && !over; at += PIECE) await this.envd.input(pid, bytes.subarray(at, at + PIECE), terminal, signal);
+        for (let at = 0; at < bytes.length && !over; at += PIECE) await process.input(bytes.subarray(at, at + PIECE), signal);
         if (over) return await never;
       }
-      if (!terminal) await this.envd.closeInput(pid, signal);
+      if (output instanceof CommandOutput) await process.closeInput(signal);
     } catch (error) {
       if (stdin instanceof Readable && stdin.errored) throw stdin.errored;
       // A command may end without having read its input; the service may refuse more of it before it tells the end.
@@ -173,10 +181,10 @@ export class Commands {
     if (outer?.aborted && error === outer.reason) return error;
     if (this.lost !== undefined) return new SandboxLost(this.lost, { cause: error });
     if (error instanceof SandboxError) return error;
-    const there = await within('Looking for the sandbox', undefined, LOOK_TIMEOUT_MS, (signal) => this.envd.answers(signal)).catch(() => undefined);
+    const there = await within('Looking for the sandbox', undefined, LOOK_TIMEOUT_MS, (signal) => this.endpoint.answers(signal)).catch(() => undefined);
     if (there === false) this.end('the sandbox has ended');
     if (this.lost !== undefined) return new SandboxLost(this.lost, { cause: error });
-    return translate(error, 'Running a command');
+    return this.endpoint.translate(error, 'Running a command');
   }
 
   private throwIfLost(): void {

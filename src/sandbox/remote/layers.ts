@@ -9,20 +9,20 @@ export interface Layer {
   readonly bytes: number;
 }
 
-/** What a snapshot's `ref` says: the service's own name, the mark that it leaves inside, and the memory of its machines in MiB. */
+/** What a snapshot's `ref` says: the service's own name, the mark that it leaves inside, and the memory of its machines in MiB where it fixes that. */
 export interface Reference {
   readonly snapshotId: string;
   readonly mark: string;
-  readonly memoryMB: number;
+  readonly memoryMB?: number;
 }
 
-export const refOf = ({ snapshotId, mark, memoryMB }: Reference): string => `${snapshotId} ${mark} ${memoryMB}`;
+export const refOf = ({ snapshotId, mark, memoryMB }: Reference): string => [snapshotId, mark, ...(memoryMB === undefined ? [] : [memoryMB])].join(' ');
 
 /** @throws SandboxError for what is none */
 export function readRef(ref: string): Reference {
-  const [, snapshotId, mark, memoryMB] = /^(\S+) ([0-9a-f]{32}) (\d+)$/.exec(ref) ?? [];
-  if (snapshotId === undefined) throw new SandboxError(`"${ref.slice(0, 100)}" is no snapshot of E2B`);
-  return { snapshotId, mark: mark!, memoryMB: Number(memoryMB) };
+  const [, snapshotId, mark, memoryMB] = /^(\S+) ([0-9a-f]{32})(?: (\d+))?$/.exec(ref) ?? [];
+  if (snapshotId === undefined) throw new SandboxError(`"${ref.slice(0, 100)}" is no snapshot of a service`);
+  return { snapshotId, mark: mark!, memoryMB: memoryMB === undefined ? undefined : Number(memoryMB) };
 }
 
 export class Layers {

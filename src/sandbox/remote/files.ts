@@ -6,12 +6,18 @@ import { SandboxError } from '../errors.js';
 import type { ExecOptions, ExecProcess, OperationOptions } from '../provider.js';
 import { ShellFiles } from '../shellFiles.js';
 import { newNonce } from '../marked/marker.js';
+import type { Endpoint } from './service.js';
 import { NOTES } from './shell.js';
 
 const TRANSFER_TIMEOUT_MS = 1_800_000;
 
+/** `PATH PIECE...`: puts a file together from its pieces, if it came in pieces. */
+const ASSEMBLE = `p=$1; shift
+if [ $# -gt 0 ]; then mkdir -p -- "$(dirname -- "$p")" && cat -- "$@" >"$p" || exit; rm -f -- "$@"; fi
+`;
+
 type Exec = (argv: readonly string[], options?: ExecOptions) => ExecProcess;
-type Upload = (path: string, data: Readable, signal: AbortSignal) => Promise<void>;
+type Upload = Endpoint['upload'];
 
 export class RemoteFiles extends ShellFiles {
   constructor(
@@ -26,9 +32,9 @@ export class RemoteFiles extends ShellFiles {
   override async write(path: string, data: Readable | Uint8Array | string, options: OperationOptions & { readonly mode?: number } = {}): Promise<void> {
     const doing = `Writing ${path}`;
     await within(doing, options, TRANSFER_TIMEOUT_MS, async (signal) => {
-      const bytes = await this.transmit(path, data, doing, signal);
+      const { bytes, pieces } = await this.transmit(path, data, doing, signal);
       const mode = ((options.mode ?? 0o644) & 0o7777).toString(8);
-      await this.complete(this.script(`[ "$(stat -L -c %s -- "$1")" = ${bytes} ] || { echo "only a part has arrived" >&2; exit 1; }; chmod ${mode} -- "$1"`, path), doing, { signal });
+      await this.complete(this.script(`${ASSEMBLE}[ "$(stat -L -c %s -- "$p")" = ${bytes} ] || { echo "only a part has arrived" >&2; exit 1; }; chmod ${mode} -- "$p"`, path, ...pieces), doing, { signal });
     });
   }
 
@@ -36,22 +42,23 @@ export class RemoteFiles extends ShellFiles {
     const doing = `Unpacking into ${directory}`;
     const archive = `${NOTES}/${newNonce()}.tar`;
     await within(doing, options, TRANSFER_TIMEOUT_MS, async (signal) => {
-      const bytes = await this.transmit(archive, tar, doing, signal);
-      const lines = `[ "$(stat -c %s -- "$1")" = ${bytes} ] || { echo "only a part has arrived" >&2; exit 1; }
-mkdir -p -- "$2" && tar -x -f "$1" -p --no-same-owner -C "$2"; c=$?; rm -f -- "$1"; exit $c`;
-      await this.complete(this.script(lines, archive, directory), doing, { signal });
+      const { bytes, pieces } = await this.transmit(archive, tar, doing, signal);
+      const lines = `d=$1; shift
+${ASSEMBLE}[ "$(stat -c %s -- "$p")" = ${bytes} ] || { echo "only a part has arrived" >&2; exit 1; }
+mkdir -p -- "$d" && tar -x -f "$p" -p --no-same-owner -C "$d"; c=$?; rm -f -- "$p"; exit $c`;
+      await this.complete(this.script(lines, directory, archive, ...pieces), doing, { signal });
     });
   }
 
-  /** Gives the number of bytes that went out. */
-  private async transmit(path: string, data: Readable | Uint8Array | string, doing: string, signal: AbortSignal): Promise<number> {
+  /** Gives the number of bytes that went out, and where they lie if not at the path. */
+  private async transmit(path: string, data: Readable | Uint8Array | string, doing: string, signal: AbortSignal): Promise<{ bytes: number; pieces: readonly string[] }> {
     let bytes = 0;
     const source = data instanceof Readable ? data : Readable.from(data.length === 0 ? [] : [Buffer.from(data as Uint8Array)], { objectMode: false });
     const counted = new Transform({ transform: (chunk: Buffer, _, done) => ((bytes += chunk.length), done(null, chunk)) });
     pipeline(source, counted).catch(() => undefined);
     try {
-      await this.sendUp(path, counted, signal);
-      return bytes;
+      const pieces = await this.sendUp(path, counted, signal);
+      return { bytes, pieces };
     } catch (error) {
       signal.throwIfAborted();
       // A source that broke is why the upload did, and says more.

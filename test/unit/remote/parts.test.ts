@@ -1,12 +1,11 @@
-/** Parts of the E2B provider that need no service. */
+/** Parts of remote providers that need no service. */
 import { strict as assert } from 'node:assert';
-import { compareListings, readListing } from '../../../src/sandbox/e2b/changes.js';
-import { exitCodeOf } from '../../../src/sandbox/e2b/commands.js';
-import { metadataOf, sandboxInfo } from '../../../src/sandbox/e2b/labels.js';
-import { readRef } from '../../../src/sandbox/e2b/layers.js';
-import { retryAfter } from '../../../src/sandbox/e2b/wire.js';
+import { compareListings, readListing } from '../../../src/sandbox/remote/changes.js';
+import { exitCodeOf } from '../../../src/sandbox/remote/commands.js';
+import { readRef } from '../../../src/sandbox/remote/layers.js';
+import { retryAfter } from '../../../src/sandbox/remote/wire.js';
 
-describe('parts of the E2B provider', () => {
+describe('parts of remote providers', () => {
   it('count an end as a shell does: Go tells a death by a signal apart', () => {
     assert.equal(exitCodeOf({ exitCode: 7, exited: true, status: 'exit status 7' }), 7);
     assert.equal(exitCodeOf({ exited: true, status: 'exit status 0' }), 0, 'JSON leaves out what is 0');
@@ -22,17 +21,6 @@ describe('parts of the E2B provider', () => {
     assert.equal(retryAfter('Thu, 01 Jan 1970 00:00:10 GMT', 60_000), 0);
   });
 
-  it('give labels as metadata and back, and leave the sandboxes of other machines alone until they have expired', async () => {
-    const labels = { owner: '1:2:3', run: 'r', episode: 0, template: 't', digest: undefined, snapshot: 's', expires: 1000 };
-    const metadata = await metadataOf('id1', labels);
-    const listed = { metadata, startedAt: new Date(5), state: 'running' };
-    assert.deepEqual(await sandboxInfo(listed, 0), { id: 'id1', provider: 'e2b', labels, createdAt: 5, state: 'running' });
-    const elsewhere = { ...listed, metadata: { ...metadata, 'rl-sandboxes.machine': 'another' } };
-    assert.equal(await sandboxInfo(elsewhere, 999), undefined);
-    assert.equal((await sandboxInfo(elsewhere, 1001))?.id, 'id1');
-    assert.equal(await sandboxInfo({ ...listed, metadata: { somebody: 'else' } }), undefined);
-  });
-
   it('tell what was added, modified and removed, a folder that is gone once', () => {
     const listing = (files: Record<string, string>) => readListing(Object.entries(files).map(([path, words]) => `${words}\0${path}\0`).join(''));
     const before = listing({ '/': 'd 1', '/a': 'f 1', '/b': 'd 1', '/b/c': 'f 1', '/b/d': 'd 1', '/b/d/e': 'f 1', '/f': 'f 1', '/g': 'd 1', '/same': 'f 1' });
@@ -44,6 +32,6 @@ describe('parts of the E2B provider', () => {
   });
 
   it('refuse what is no reference of a snapshot', () => {
-    for (const ref of ['', 'sha256:0', 'x y z', `x ${'0'.repeat(32)} 1 2`]) assert.throws(() => readRef(ref), { name: 'SandboxError' });
+    for (const ref of ['', 'sha256:0', 'x y z', `x ${'0'.repeat(32)} 1 2`, `x ${'0'.repeat(31)}`]) assert.throws(() => readRef(ref), { name: 'SandboxError' });
   });
 });

@@ -1,4 +1,4 @@
-/** One sandbox of the service. */
+/** One sandbox of a service. */
 import type { Duplex } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
 import { within } from '../deadline.js';
@@ -9,12 +9,10 @@ import { listeningSockets, portsOf } from '../procNet.js';
 import type { ExecOptions, ExecProcess, FileChange, ListeningPort, OperationOptions, ProviderSnapshot, Sandbox, SandboxFiles, SandboxInfo, SandboxSpec, SandboxStats, SnapshotKind } from '../provider.js';
 import { findChanges, readListing, type Listing } from './changes.js';
 import { Commands } from './commands.js';
-import type { Control } from './control.js';
-import type { Created } from './creation.js';
-import { Envd } from './envd.js';
-import { translate } from './failures.js';
 import { RemoteFiles } from './files.js';
 import { refOf, type Layer, type Layers } from './layers.js';
+import type { Place } from './limiter.js';
+import type { Endpoint } from './service.js';
 import { ARRIVAL, CHANGED, LOOK, MARK, SOCKETS, USAGE } from './shell.js';
 
 const SHORT_TIMEOUT_MS = 30_000;
@@ -27,12 +25,18 @@ const TICKS = 100;
 const PAGE = 4096;
 
 export interface SandboxParts {
-  readonly control: Control;
+  readonly title: string;
+  readonly endpoint: Endpoint;
   readonly layers: Layers;
-  readonly created: Created;
+  readonly place: Place;
+  /** Has the service copy it, and gives the copy's name. */
+  readonly copy: (signal: AbortSignal) => Promise<string>;
+  /** Has the service end it. "Already gone" is a success. */
+  readonly end: (signal: AbortSignal) => Promise<void>;
   readonly info: SandboxInfo;
   readonly spec: SandboxSpec;
-  readonly memoryMB: number;
+  /** Of its machine in MiB, where that may be more than was asked for. */
+  readonly memoryMB?: number;
   /** Of the snapshot that it was restored from. */
   readonly below: readonly Layer[];
   /** Another one of the same snapshot, to compare with. */
@@ -44,21 +48,19 @@ export class RemoteSandbox implements Sandbox {
   readonly id: string;
   readonly info: SandboxInfo;
   readonly files: SandboxFiles;
-  private readonly envd: Envd;
   private readonly commands: Commands;
   private ending: Promise<void> | undefined;
 
   constructor(private readonly parts: SandboxParts) {
-    const { created, info, spec, memoryMB } = parts;
+    const { endpoint, info, spec, memoryMB } = parts;
     this.id = info.id;
     this.info = info;
     const wanted = spec.resources.memory;
-    const memory = wanted !== undefined && wanted < memoryMB * 2 ** 20 ? wanted : undefined;
-    this.envd = new Envd(created.reach);
-    this.commands = new Commands(this.envd, { env: spec.env, workdir: spec.workdir, memory, endsAt: Date.now() + spec.lifetimeMs });
+    const memory = wanted !== undefined && memoryMB !== undefined && wanted < memoryMB * 2 ** 20 ? wanted : undefined;
+    this.commands = new Commands(endpoint, { env: spec.env, workdir: spec.workdir, memory, endsAt: Date.now() + spec.lifetimeMs });
     this.files = new RemoteFiles(
       (argv, options) => this.exec(argv, options),
-      (path, data, signal) => this.envd.upload(path, data, signal),
+      (path, data, signal) => endpoint.upload(path, data, signal),
       (error, doing) => this.explain(error, doing),
     );
   }
@@ -122,16 +124,16 @@ export class RemoteSandbox implements Sandbox {
   }
 
   /**
-   * The service copies memory too; what it runs is killed when a sandbox arrives from it, so it is one of files.
+   * A service may copy memory too; what it runs is killed when a sandbox arrives from it, so it is one of files.
    * The mark is what tells a sandbox of it from one that the service has started anew.
    */
   snapshot(kind: SnapshotKind, options?: OperationOptions): Promise<ProviderSnapshot> {
-    if (kind === 'memory') return Promise.reject(new Unsupported('memory snapshots of E2B are not supported; take a filesystem snapshot'));
+    if (kind === 'memory') return Promise.reject(new Unsupported(`memory snapshots of ${this.parts.title} are not supported; take a filesystem snapshot`));
     return within('Taking the snapshot', options, SNAPSHOT_TIMEOUT_MS, async (signal) => {
-      const { control, layers, created, memoryMB, below } = this.parts;
+      const { copy, layers, memoryMB, below } = this.parts;
       const mark = newNonce();
       const bytes = Math.max(1, Number((await this.commands.say(MARK, [mark], signal)).trim()));
-      const snapshotId = await control.snapshot(created.reach.sandboxId, signal);
+      const snapshotId = await copy(signal);
       await layers.add(snapshotId, below, bytes);
       return { provider: this.info.provider, kind, ref: refOf({ snapshotId, mark, memoryMB }), sizeBytes: bytes };
     });
@@ -140,13 +142,13 @@ export class RemoteSandbox implements Sandbox {
   terminate(options?: OperationOptions): Promise<void> {
     this.commands.end('the sandbox was terminated');
     this.ending ??= within('Ending the sandbox', options, TERMINATE_TIMEOUT_MS, async (signal) => {
-      await this.parts.control.kill(this.parts.created.reach.sandboxId, signal);
-      this.parts.created.place.release();
+      await this.parts.end(signal);
+      this.parts.place.release();
       this.parts.onEnd();
     }).catch((error: unknown) => {
       this.ending = undefined;
       // The service ends it then.
-      setTimeout(() => this.parts.created.place.release(), Math.max(0, this.info.createdAt + this.parts.spec.lifetimeMs - Date.now())).unref();
+      setTimeout(() => this.parts.place.release(), Math.max(0, this.info.createdAt + this.parts.spec.lifetimeMs - Date.now())).unref();
       throw error;
     });
     return this.ending;
@@ -164,8 +166,8 @@ export class RemoteSandbox implements Sandbox {
   }
 
   private async explain(error: unknown, doing: string): Promise<unknown> {
-    const there = await within('Looking for the sandbox', undefined, SHORT_TIMEOUT_MS, (signal) => this.envd.answers(signal)).catch(() => undefined);
-    if (there !== false) return translate(error, doing);
+    const there = await within('Looking for the sandbox', undefined, SHORT_TIMEOUT_MS, (signal) => this.parts.endpoint.answers(signal)).catch(() => undefined);
+    if (there !== false) return this.parts.endpoint.translate(error, doing);
     this.commands.end('the sandbox has ended');
     return new SandboxLost(`${doing} failed: the sandbox has ended`, { cause: error });
   }

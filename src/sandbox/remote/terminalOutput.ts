@@ -1,6 +1,6 @@
 /** What a terminal shows. Nothing marks its end but the end of the connection. */
 import { Readable } from 'node:stream';
-import type { Listener } from './envd.js';
+import type { Listener } from './service.js';
 
 /** Bytes that are held for the reader before the command is made to wait. */
 const BUFFER_BYTES = 128 << 10;

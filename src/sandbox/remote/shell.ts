@@ -1,4 +1,4 @@
-/** The shell side of what the provider does in a sandbox. Images there are Debian's or Ubuntu's: the service takes no others. */
+/** The shell side of what a remote provider does in a sandbox. It takes the programs of GNU, as Debian and Ubuntu have them. */
 
 /** Held by every process that a command starts, so that all of them can be found: a daemon leaves its parent, not its environment. */
 export const COOKIE = 'RL_SANDBOX_EXEC';

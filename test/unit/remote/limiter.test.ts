@@ -1,5 +1,5 @@
 import { strict as assert } from 'node:assert';
-import { CreationLimiter } from '../../../src/sandbox/e2b/limiter.js';
+import { CreationLimiter } from '../../../src/sandbox/remote/limiter.js';
 
 const signal = new AbortController().signal;
 /** Whether it has happened once all that waits for nothing but its turn has had it. */

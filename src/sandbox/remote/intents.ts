@@ -1,6 +1,6 @@
 /**
  * Notes on disk of sandboxes that are about to be created, by our own ids. One whose creation was never answered may come to be all the same: as
- * long as its note is there, whoever reaps ends it by that id.
+ * long as its note is there, whoever reaps ends it by that id, or by the service's name that it was to be created under.
  */
 import { mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -9,19 +9,24 @@ import type { SandboxLabels } from '../provider.js';
 export interface Intent {
   readonly id: string;
   readonly labels: SandboxLabels;
+  /** What tells it from others at the service, where that takes no id of ours. */
+  readonly known?: string;
   /** Milliseconds since the epoch. */
   readonly at: number;
 }
 
-/** Longest that the service may take to create what it has not answered for. */
+/** Longest that a service may take to create what it has not answered for. */
 const OPEN_MS = 180_000;
+
+/** Whether nothing can come of it any more. */
+export const isOver = ({ at }: Intent, now = Date.now()): boolean => at + OPEN_MS < now;
 
 export class Intents {
   constructor(private readonly folder: string) {}
 
-  async add(id: string, labels: SandboxLabels): Promise<void> {
+  async add(id: string, labels: SandboxLabels, known?: string): Promise<void> {
     await mkdir(this.folder, { recursive: true, mode: 0o700 });
-    await writeFile(this.file(id), JSON.stringify({ id, labels, at: Date.now() } satisfies Intent), { mode: 0o600 });
+    await writeFile(this.file(id), JSON.stringify({ id, labels, known, at: Date.now() } satisfies Intent), { mode: 0o600 });
   }
 
   /** What came of it is known. */
@@ -32,7 +37,7 @@ export class Intents {
   /** The time is over in which something may still come of it. */
   async expire(id: string, now = Date.now()): Promise<void> {
     const intent = await this.read(id);
-    if (intent && intent.at + OPEN_MS < now) await this.settle(id);
+    if (intent && isOver(intent, now)) await this.settle(id);
   }
 
   async all(): Promise<Intent[]> {
@@ -41,7 +46,7 @@ export class Intents {
     return found.filter((each) => each !== undefined);
   }
 
-  private async read(id: string): Promise<Intent | undefined> {
+  async read(id: string): Promise<Intent | undefined> {
     try {
       return JSON.parse(await readFile(this.file(id), 'utf8')) as Intent;
     } catch {
