@@ -28,6 +28,7 @@ import { forkOf, type ForkRequest } from './sandboxes/fork.js';
 import { LiveSandboxes } from './sandboxes/liveSandboxes.js';
 import { startOf } from './snapshots/startOf.js';
 import { deleteSnapshot } from './snapshots/manage.js';
+import { Looks } from './snapshots/looks.js';
 import { SnapshotUses } from './snapshots/uses.js';
 
 export type { ManualAction, ManualAnswer } from '../rollout/policies/index.js';
@@ -69,6 +70,7 @@ interface Shared {
   readonly live: Map<string, LiveRun>;
   readonly held: LiveSandboxes;
   readonly uses: SnapshotUses;
+  readonly looks: Looks;
   readonly readers: Map<string, RunReader>;
   /** By the variables that lead to them. */
   readonly places: Map<string, Place>;
@@ -90,6 +92,7 @@ export class Engine {
   readonly live: Map<string, LiveRun>;
   readonly held: LiveSandboxes;
   readonly uses: SnapshotUses;
+  readonly looks: Looks;
   readonly builds: Builds;
   private readonly readers: Map<string, RunReader>;
 
@@ -97,7 +100,7 @@ export class Engine {
     private readonly shared: Shared,
     readonly caller: Caller,
   ) {
-    ({ layout: this.layout, runs: this.runs, snapshots: this.snapshots, owner: this.owner, live: this.live, held: this.held, uses: this.uses, readers: this.readers } = shared);
+    ({ layout: this.layout, runs: this.runs, snapshots: this.snapshots, owner: this.owner, live: this.live, held: this.held, uses: this.uses, looks: this.looks, readers: this.readers } = shared);
     ({ providers: this.providers, builds: this.builds } = placeOf(shared, caller));
   }
 
@@ -112,6 +115,7 @@ export class Engine {
       live: new Map(),
       held: new LiveSandboxes({ onChange: onSandboxes, onExpiring }),
       uses: new SnapshotUses(),
+      looks: new Looks(),
       readers: new Map(),
       places: new Map(),
     };
@@ -330,7 +334,7 @@ export class Engine {
   /** Cancels every run of this process, and waits until no sandbox is left. */
   async close(): Promise<void> {
     await Promise.all([...this.live.values()].map((live) => live.cancel()));
-    await this.held.close();
+    await Promise.all([this.held.close(), this.looks.close()]);
     await Promise.all([...this.shared.places.values()].map(({ providers }) => providers.close()));
   }
 }

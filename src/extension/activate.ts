@@ -82,6 +82,7 @@ export function activate(context: vscode.ExtensionContext): TestApi | undefined 
   // In a workspace that is not trusted, providers are not asked with what lies in its folders.
   const trustedRoots = () => (vscode.workspace.isTrusted ? roots().map(({ path }) => path) : []);
   const sandboxes = own(new Sandboxes({ runner: engine, roots: trustedRoots }));
+  const snapshots = own(new Snapshots({ runner: engine, roots: trustedRoots }));
   const streams = own(new Streams(engine));
   const services: Services = {
     context,
@@ -91,7 +92,7 @@ export function activate(context: vscode.ExtensionContext): TestApi | undefined 
     templates: own(new Templates(engine)),
     runs: own(new Runs(engine, log)),
     sandboxes,
-    snapshots: own(new Snapshots({ runner: engine, roots: trustedRoots })),
+    snapshots,
     streams,
     terminals: own(
       new Terminals(engine, streams, async () => {
@@ -104,7 +105,7 @@ export function activate(context: vscode.ExtensionContext): TestApi | undefined 
         }
       }),
     ),
-    files: own(new SandboxFiles(engine, sandboxes)),
+    files: own(new SandboxFiles(engine, sandboxes, snapshots)),
     channels: own(new Channels()),
     monitors: own(new Monitors({ extensionUri: context.extensionUri, runner: engine, log })),
     setup: own(new Setup(engine, context.globalStorageUri.fsPath, log)),
@@ -128,7 +129,7 @@ export function activate(context: vscode.ExtensionContext): TestApi | undefined 
   const refresh = () => Object.values(trees).forEach((tree) => tree.refresh());
   const otherFolders = () => {
     sandboxes.invalidate();
-    services.snapshots.invalidateAll();
+    snapshots.invalidateAll();
   };
   own(vscode.workspace.onDidChangeWorkspaceFolders(otherFolders));
   own(

@@ -16,7 +16,7 @@ export interface CliPlace {
 export function cliCommand(run: RunRecord, { root, cli, platform }: CliPlace): string {
   const file = relative(root, run.file) || run.file;
   const seeds = run.only ? seedsText({ list: [...new Set(run.only.map((episode) => seedAt(run.seeds, Math.floor(episode / run.samples))))] }) : seedsText(run.seeds);
-  const words = ['node', cli, 'run', file, '--seeds', seeds, '--samples', String(run.samples), '-c', String(run.concurrency), '--provider', run.provider, '--timeout', `${run.timeoutMs}ms`];
+  const words = ['node', cli, 'run', file, '--seeds', seeds, '--samples', String(run.samples), '-c', String(run.concurrency), ...(run.from === undefined ? ['--provider', run.provider] : ['--snapshot', run.from]), '--timeout', `${run.timeoutMs}ms`];
   return words.map((word) => quote(word, platform)).join(' ');
 }
 

@@ -56,6 +56,8 @@ export const Commands = {
   terminateSandbox: 'rlSandboxes.terminateSandbox',
   terminateAllSandboxes: 'rlSandboxes.terminateAllSandboxes',
   terminateOrphans: 'rlSandboxes.terminateOrphans',
+  runSnapshot: 'rlSandboxes.runSnapshot',
+  compareSnapshot: 'rlSandboxes.compareSnapshot',
   renameSnapshot: 'rlSandboxes.renameSnapshot',
   noteSnapshot: 'rlSandboxes.noteSnapshot',
   pinSnapshot: 'rlSandboxes.pinSnapshot',
@@ -117,6 +119,9 @@ export const Items = {
   invalidTemplate: 'template.invalid',
   snapshot: 'snapshot',
   pinnedSnapshot: 'snapshot.pinned',
+  /** Made from another one. */
+  childSnapshot: 'snapshot.child',
+  pinnedChildSnapshot: 'snapshot.child.pinned',
   /** One that this engine holds. */
   sandbox: 'sandbox',
   /** Of another process: it can only be terminated. */

@@ -105,6 +105,7 @@ const DEADLINES: Record<Exclude<keyof RunnerRequests, 'hello'>, number | undefin
   'snapshot/export': undefined,
   'snapshot/import': undefined,
   'snapshot/prune': 600 * SECOND,
+  'snapshot/changes': 240 * SECOND,
   'snapshot/lineage': 60 * SECOND,
   'trace/open': 120 * SECOND,
   'trace/compare': 180 * SECOND,

@@ -31,6 +31,8 @@ export interface RunOptions {
   readonly policy?: string;
   /** Build even if a snapshot is there. */
   readonly rebuild?: boolean;
+  /** Id of a snapshot that episodes start from in place of the template's build. */
+  readonly snapshot?: string;
 }
 
 export interface ForkOptions extends Pick<RunOptions, 'policy' | 'samples' | 'concurrency' | 'timeoutMs'> {

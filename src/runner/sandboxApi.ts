@@ -5,6 +5,7 @@
  * it has taken some. Files are pulled: opened, read or written piece by piece, closed. All that a connection has opened ends with it, but for
  * sandboxes and port forwards.
  */
+import type { SnapshotChanges } from '../engine/snapshots/changes.js';
 import type { PortForward, SandboxReport, SandboxUsage, ServiceReport, SnapshotList, SnapshotPruneReport, SnapshotPruneRequest, SnapshotReport, SnapshotUse, TerminateReport } from '../engine/sandboxReports.js';
 import type { ExitStatus, FileChange, FileEntry, FileInfo, ListeningPort, SnapshotKind, TerminalSize } from '../sandbox/provider.js';
 
@@ -80,8 +81,8 @@ export interface SandboxRequests {
   'files/rename': { params: At & { readonly from: string; readonly to: string; readonly overwrite?: boolean }; result: null };
   /** With all below. */
   'files/remove': { params: At & { readonly path: string }; result: null };
-  /** `original`: as it is in the snapshot that the sandbox was restored from. */
-  'files/open': { params: At & { readonly path: string; readonly offset?: number; readonly length?: number; readonly original?: boolean }; result: { readonly handle: string } };
+  /** `original`: as it is in the snapshot that the sandbox was restored from. `snapshot`: `id` is that of a snapshot, and the file is as it is there. */
+  'files/open': { params: At & { readonly path: string; readonly offset?: number; readonly length?: number; readonly original?: boolean; readonly snapshot?: boolean }; result: { readonly handle: string } };
   /** The next piece, of at most `MOST_PIECE` bytes. `end`: that was the last one, and the handle is closed. */
   'files/read': { params: { readonly root: string; readonly handle: string }; result: { readonly data: string; readonly end: boolean } };
   /** Begins to write a file, over the one that is there, whose mode it keeps unless another is given. `size` in bytes where it is known. */
@@ -107,6 +108,8 @@ export interface SandboxRequests {
   'snapshot/export': { params: At & { readonly file: string }; result: { readonly bytes: number } };
   'snapshot/import': { params: { root: string; file: string }; result: SnapshotReport };
   'snapshot/prune': { params: { root: string } & SnapshotPruneRequest; result: SnapshotPruneReport };
+  /** Files that are other in it than in the one that it was made from, `parent`. Rejects if it was made from none, or that is gone. */
+  'snapshot/changes': { params: At; result: SnapshotChanges };
   /** From the first one that it goes back to, to those that were made from it, in that order; one that is gone has only its id. */
   'snapshot/lineage': { params: At; result: readonly { readonly id: string; readonly snapshot?: SnapshotReport }[] };
 }

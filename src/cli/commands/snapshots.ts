@@ -1,5 +1,6 @@
 import { resolve } from 'node:path';
 import type { Command } from 'commander';
+import { changesOfSnapshot } from '../../engine/snapshots/changes.js';
 import { deleteSnapshot, listSnapshots, pruneSnapshots } from '../../engine/snapshots/manage.js';
 import { takeSnapshot } from '../../engine/snapshots/take.js';
 import { exportSnapshot, importSnapshot } from '../../engine/snapshots/transfer.js';
@@ -63,6 +64,16 @@ export function addSnapshots(program: Command): void {
         session.result({ snapshot: record }, () => `${memory ? 'memory ' : ''}snapshot ${record.id} of ${record.template} on ${record.provider}, ${bytes(record.sizeBytes)}`);
       });
     });
+
+  snapshot
+    .command('changes <id>')
+    .description('the files that are other in it than in the one that it was made from: A added, M modified, R removed')
+    .action((id: string, _options: unknown, command: Command) =>
+      Session.run(command.optsWithGlobals<CommonOptions>(), async (session) => {
+        const found = await changesOfSnapshot(session.engine, id, session.signal);
+        session.result({ id, ...found }, () => found.changes.map(({ kind, path }) => `${kind[0]!.toUpperCase()} ${oneLine(path, 1000)}`).join('\n') || `no file is another one than in ${found.parent}`);
+      }),
+    );
 
   snapshot
     .command('export <id> <file>')

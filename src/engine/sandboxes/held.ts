@@ -9,6 +9,7 @@ import type { SnapshotRecord } from '../../store/records.js';
 import type { ServiceSpec } from '../../template/template.js';
 import type { SandboxOrigin, SandboxReport, SandboxUsage, ServiceReport } from '../sandboxReports.js';
 import { Forwards } from './forwards.js';
+import { Reader } from './reader.js';
 import type { Refusals } from './refusals.js';
 
 /** Nobody sees more often how busy it is. */
@@ -17,8 +18,6 @@ const MEASURE_INTERVAL_MS = 900;
 const WARN_MS = 60_000;
 /** A timer takes no more. */
 const LONGEST_TIMER_MS = 2 ** 31 - 1;
-/** A sandbox that is only read from ends when it has not been for so long. */
-const ORIGINAL_IDLE_MS = 60_000;
 
 /** What a sandbox was made from and with. */
 export interface Making {
@@ -54,9 +53,7 @@ export class Held {
   private timer: NodeJS.Timeout | undefined;
   private usage: { readonly value: SandboxUsage } | undefined;
   private measuring: Promise<SandboxUsage> | undefined;
-  private reader: { sandbox: Promise<Sandbox>; timer: NodeJS.Timeout } | undefined;
-  /** Of the sandbox that originals are read from, which is nobody's business. */
-  readerId: string | undefined;
+  private readonly reader = new Reader(() => this.restoreAgain());
   private termination: Promise<void> | undefined;
 
   constructor(
@@ -114,29 +111,20 @@ export class Held {
   }
 
   /** A sandbox as this one was at first, to read from; it ends by itself. */
-  async original(): Promise<Sandbox> {
-    if (!this.reader) {
-      const { provider, snapshot, spec } = this.making;
-      const { owner, template, digest } = this.sandbox.info.labels;
-      const labels = { owner, template, digest, snapshot: snapshot.id, expires: Date.now() + LONGEST_LIFE_MS };
-      const sandbox = provider.restore(snapshot, { ...spec, env: {}, network: 'none', labels, lifetimeMs: LONGEST_LIFE_MS }, { signal: this.ended });
-      this.reader = { sandbox, timer: setTimeout(() => void this.forgetOriginal(), ORIGINAL_IDLE_MS) };
-      sandbox.then(
-        ({ id }) => (this.readerId = id),
-        () => this.forgetOriginal(),
-      );
-    }
-    this.reader.timer.refresh();
-    return this.reader.sandbox;
+  original(): Promise<Sandbox> {
+    return this.reader.sandbox();
   }
 
-  private async forgetOriginal(): Promise<void> {
-    const reader = this.reader;
-    this.reader = undefined;
-    clearTimeout(reader?.timer);
-    const sandbox = await reader?.sandbox.catch(() => undefined);
-    if (sandbox) await discard(sandbox);
-    this.readerId = undefined;
+  /** Of the sandbox that originals are read from. */
+  get readerId(): string | undefined {
+    return this.reader.id;
+  }
+
+  private restoreAgain(): Promise<Sandbox> {
+    const { provider, snapshot, spec } = this.making;
+    const { owner, template, digest } = this.sandbox.info.labels;
+    const labels = { owner, template, digest, snapshot: snapshot.id, expires: Date.now() + LONGEST_LIFE_MS };
+    return provider.restore(snapshot, { ...spec, env: {}, network: 'none', labels, lifetimeMs: LONGEST_LIFE_MS }, { signal: this.ended });
   }
 
   /** Resolves when nothing of it is left, or cannot be made to go. */
@@ -147,7 +135,7 @@ export class Held {
   private async end(): Promise<void> {
     clearTimeout(this.timer);
     this.ending.abort(new Error('the sandbox has ended'));
-    await Promise.all([discard(this.sandbox), this.forwards.close(), this.forgetOriginal()]);
+    await Promise.all([discard(this.sandbox), this.forwards.close(), this.reader.end()]);
     await this.making.cleanUp?.();
     this.events.onEnded(this);
   }

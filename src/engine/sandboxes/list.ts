@@ -12,7 +12,7 @@ const TERMINATE_TIMEOUT_MS = 60_000;
 export async function listSandboxes(engine: Engine, measure = false): Promise<SandboxReport[]> {
   // Without a check, which would make a sandbox: this is asked again and again.
   const lists = await Promise.all(PROVIDERS.map(({ id }) => engine.providers.get(id).then((provider) => provider.list({ timeoutMs: LIST_TIMEOUT_MS })).catch(() => [])));
-  const internal = engine.held.list().map(({ readerId }) => readerId);
+  const internal = new Set([...engine.held.list().map(({ readerId }) => readerId), ...engine.looks.ids()]);
   const alive = new Map<string, Promise<boolean>>();
   const isAlive = (owner: string): Promise<boolean> => {
     if (!alive.has(owner)) alive.set(owner, isOwnerAlive(owner));
@@ -20,7 +20,7 @@ export async function listSandboxes(engine: Engine, measure = false): Promise<Sa
   };
   const now = Date.now();
   return Promise.all(
-    lists.flat().filter(({ id }) => !internal.includes(id)).map(async (info): Promise<SandboxReport> => {
+    lists.flat().filter(({ id }) => !internal.has(id)).map(async (info): Promise<SandboxReport> => {
       const held = engine.held.find(info.id);
       if (held) return held.report(measure);
       const orphan = !(await isAlive(info.labels.owner));

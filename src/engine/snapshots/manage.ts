@@ -56,6 +56,7 @@ export async function editSnapshot(engine: Engine, id: string, change: { readonl
 export async function deleteSnapshot(engine: Engine, id: string): Promise<readonly SnapshotUse[]> {
   const record = await engine.snapshots.find(id);
   return engine.uses.during(id, async () => {
+    await engine.looks.end(id);
     const why = await usedNow(engine, id);
     if (why !== undefined) throw new SnapshotInUse(`the snapshot ${id} is in use: ${why}`);
     const usedBy = (await usesOf(engine)).get(id) ?? [];
@@ -138,9 +139,10 @@ async function usesOf(engine: Engine): Promise<Map<string, SnapshotUse[]>> {
 /** Sandboxes that live, by the snapshot that they were restored from. One of a dead owner does not count: it is reaped. */
 async function livesOf(engine: Engine): Promise<Map<string, number>> {
   const lives = new Map<string, number>();
+  const looks = engine.looks.ids();
   for (const provider of await keepers(engine, await engine.snapshots.list())) {
-    for (const { labels, state } of await provider.list(QUERY).catch(() => [])) {
-      if (labels.snapshot === undefined || state === 'exited' || !(await isOwnerAlive(labels.owner))) continue;
+    for (const { id, labels, state } of await provider.list(QUERY).catch(() => [])) {
+      if (labels.snapshot === undefined || looks.includes(id) || state === 'exited' || !(await isOwnerAlive(labels.owner))) continue;
       lives.set(labels.snapshot, (lives.get(labels.snapshot) ?? 0) + 1);
     }
   }

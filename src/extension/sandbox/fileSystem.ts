@@ -11,6 +11,7 @@ import { SandboxScheme, SandboxViewScheme } from '../ids.js';
 import type { Runner } from '../runner.js';
 import { refOfSandbox, type Sandboxes } from '../sandboxes.js';
 import { Signal } from '../signal.js';
+import type { Snapshots } from '../snapshots.js';
 import type { FileRef, SandboxRef } from '../views/node.js';
 import { addressOf, isAuthorityOf, readView, type SandboxView } from './address.js';
 import { FileWatcher } from './fileWatcher.js';
@@ -34,6 +35,7 @@ export class SandboxFiles extends Disposing implements vscode.FileSystemProvider
   constructor(
     private readonly runner: Runner,
     private readonly sandboxes: Sandboxes,
+    private readonly snapshots: Pick<Snapshots, 'list'>,
   ) {
     super();
     this.own(vscode.workspace.registerFileSystemProvider(SandboxScheme, this, { isCaseSensitive: true }));
@@ -152,6 +154,12 @@ export class SandboxFiles extends Disposing implements vscode.FileSystemProvider
     }
   }
 
+  private async snapshotOf(uri: vscode.Uri): Promise<{ root: string; id: string }> {
+    const known = (await mapped(uri, this.snapshots.list())).find(({ snapshot }) => snapshot.id === uri.authority);
+    if (!known) throw vscode.FileSystemError.Unavailable(l10n.t('the snapshot is gone'));
+    return { root: known.root, id: known.snapshot.id };
+  }
+
   private look(uri: vscode.Uri): Promise<Uint8Array> {
     const key = uri.toString();
     const known = this.looks.get(key);
@@ -166,7 +174,8 @@ export class SandboxFiles extends Disposing implements vscode.FileSystemProvider
   private async lookAgain(uri: vscode.Uri): Promise<Uint8Array> {
     const view = readView(uri.query);
     if (!view) throw vscode.FileSystemError.FileNotFound(uri);
-    return mapped(uri, readFile(this.runner, await this.refOf(uri), uri.path, { ...view, most: MOST_IN_EDITOR }));
+    const ref = 'snapshot' in view ? await this.snapshotOf(uri) : await this.refOf(uri);
+    return mapped(uri, readFile(this.runner, ref, uri.path, { ...view, most: MOST_IN_EDITOR }));
   }
 }
 

@@ -1,7 +1,7 @@
 /** Whole files through the runner, piece by piece. Knows nothing of VS Code. */
 import { MOST_PIECE } from '../../runner/sandboxApi.js';
 import type { Runner } from '../runner.js';
-import type { SandboxRef } from '../views/node.js';
+import type { RunRef, SandboxRef } from '../views/node.js';
 
 type Requester = Pick<Runner, 'request'>;
 
@@ -9,6 +9,7 @@ export interface Reading {
   readonly offset?: number;
   readonly length?: number;
   readonly original?: boolean;
+  readonly snapshot?: boolean;
   /** Most bytes that may come; more are `TooLarge`. */
   readonly most: number;
   readonly signal?: AbortSignal;
@@ -18,8 +19,8 @@ export class TooLarge extends Error {
   override readonly name = 'TooLarge';
 }
 
-/** Rejects with `RunnerError`, or with `TooLarge`. */
-export async function readFile(runner: Requester, { root, id }: SandboxRef, path: string, { most, signal, ...part }: Reading): Promise<Uint8Array> {
+/** Rejects with `RunnerError`, or with `TooLarge`. With `snapshot` it is one of a snapshot. */
+export async function readFile(runner: Requester, { root, id }: RunRef, path: string, { most, signal, ...part }: Reading): Promise<Uint8Array> {
   const { handle } = await runner.request('files/open', { root, id, path, ...part }, { signal });
   const pieces: Buffer[] = [];
   let size = 0;

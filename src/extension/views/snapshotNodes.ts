@@ -30,7 +30,7 @@ export function otherSnapshotsNode(count: number): Node {
 }
 
 export function snapshotNode(root: string, snapshot: Known, { now, current }: { readonly now: number; readonly current?: string | undefined }): Node {
-  const { id, file, provider, kind, pinned, exists, stale = [], createdAt } = snapshot;
+  const { id, file, provider, kind, pinned, exists, parent, stale = [], createdAt } = snapshot;
   const label = snapshotLabel(snapshot);
   const isCurrent = id === current;
   const size = formatBytes(snapshot.ownBytes ?? snapshot.sizeBytes);
@@ -49,7 +49,7 @@ export function snapshotNode(root: string, snapshot: Known, { now, current }: { 
     spoken: l10n.t('Snapshot {0}, {1}', label, [...marks, size].join(', ')),
     tooltip: () => tooltip(snapshot, isCurrent, now),
     icon: icon(snapshot, isCurrent),
-    item: pinned ? Items.pinnedSnapshot : Items.snapshot,
+    item: parent === undefined ? (pinned ? Items.pinnedSnapshot : Items.snapshot) : pinned ? Items.pinnedChildSnapshot : Items.childSnapshot,
     snapshot: { root, id, name: label },
   };
 }

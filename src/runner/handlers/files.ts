@@ -7,6 +7,7 @@ import { PassThrough, type Readable } from 'node:stream';
 import type { Held } from '../../engine/sandboxes/held.js';
 import { extractArchive, packDirectory } from '../../sandbox/archive.js';
 import { NoSuchFile } from '../../sandbox/errors.js';
+import type { Sandbox } from '../../sandbox/provider.js';
 import { MOST_PIECE, type SandboxRequests } from '../sandboxApi.js';
 import type { Session } from '../session.js';
 import type { Call, HandlersOf, Services } from './handlers.js';
@@ -39,6 +40,11 @@ export function fileHandlers(services: Services): HandlersOf<Requests> {
   const sessions = new WeakMap<Session, Map<string, Open>>();
   const held = async ({ root, id }: { readonly root: string; readonly id: string }, call: Call): Promise<Held> => (await services.engine(root, call)).held.get(id);
   const files = async (at: { readonly root: string; readonly id: string }, call: Call) => (await held(at, call)).sandbox.files;
+
+  const lookInto = async ({ root, id }: { readonly root: string; readonly id: string }, call: Call): Promise<Sandbox> => {
+    const engine = await services.engine(root, call);
+    return engine.looks.into(engine, id);
+  };
 
   const keep = (session: Session, what: Reading | Writing): string => {
     session.closed.throwIfAborted();
@@ -81,9 +87,8 @@ export function fileHandlers(services: Services): HandlersOf<Requests> {
       await (await files(at, call)).remove(checkPath(path), { signal: call.signal });
       return null;
     },
-    'files/open': async ({ path, offset, length, original, ...at }, call) => {
-      const sandbox = await held(at, call);
-      const from = original ? await sandbox.original() : sandbox.sandbox;
+    'files/open': async ({ path, offset, length, original, snapshot, ...at }, call) => {
+      const from = snapshot ? await lookInto(at, call) : original ? await (await held(at, call)).original() : (await held(at, call)).sandbox;
       const stream = await from.files.read(checkPath(path), { offset: count(offset), length: count(length), signal: call.signal, timeoutMs: TRANSFER_MS });
       stream.on('error', () => undefined);
       return { handle: keep(call.session, { kind: 'reading', stream, pieces: stream[Symbol.asyncIterator]() as AsyncIterator<Buffer> }) };

@@ -1,4 +1,5 @@
 /** Snapshots: what there is, and what becomes of it. */
+import { changesOfSnapshot } from '../../engine/snapshots/changes.js';
 import { deleteSnapshot, describeSnapshot, editSnapshot, lineageOf, listSnapshots, pruneSnapshots } from '../../engine/snapshots/manage.js';
 import { exportSnapshot, importSnapshot } from '../../engine/snapshots/transfer.js';
 import type { SandboxRequests } from '../sandboxApi.js';
@@ -21,6 +22,7 @@ export function snapshotHandlers(services: Services): HandlersOf<Requests> {
       return describeSnapshot(engine, id);
     },
     'snapshot/prune': async ({ root, ...request }, call) => changing(root, pruneSnapshots(await services.engine(root, call), request)),
+    'snapshot/changes': async ({ root, id }, call) => changesOfSnapshot(await services.engine(root, call), id, call.signal),
     'snapshot/lineage': async ({ root, id }, call) => lineageOf(await services.engine(root, call), id),
   };
 }

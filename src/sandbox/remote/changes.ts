@@ -1,9 +1,6 @@
 /** What a sandbox has changed: its files beside those of a fresh one of the same snapshot, since the service has no such call. */
-import { LimitExceeded } from '../errors.js';
-import { MOST_CHANGES, type FileChange } from '../provider.js';
-
-/** By path: type, and all else that tells a file from another. */
-export type Listing = ReadonlyMap<string, { readonly type: string; readonly rest: string }>;
+import { compareListings, type Listing } from '../listing.js';
+import type { FileChange } from '../provider.js';
 
 /** Of what `find` has printed: descriptions and paths in turn, each ended by NUL. */
 export function readListing(text: string): Listing {
@@ -32,20 +29,4 @@ export async function findChanges({ changed, look }: Sides): Promise<FileChange[
   const folders = [...now].filter(([path, { type }]) => type === 'd' && !then.has(path)).map(([path]) => path);
   const below = folders.length > 0 ? await look('now', folders, DEEPEST) : [];
   return compareListings(then, new Map([...now, ...below]));
-}
-
-/** @throws LimitExceeded if there are more than `MOST_CHANGES` */
-export function compareListings(before: Listing, after: Listing): FileChange[] {
-  const changes: FileChange[] = [];
-  const add = (path: string, kind: FileChange['kind']): void => {
-    if (changes.push({ path, kind }) > MOST_CHANGES) throw new LimitExceeded(`the sandbox has changed more than ${MOST_CHANGES} files`);
-  };
-  const isGone = (path: string): boolean => before.has(path) && after.get(path)?.type !== before.get(path)!.type && (!after.has(path) || before.get(path)!.type === 'd' || after.get(path)!.type === 'd');
-  for (const path of before.keys()) if (isGone(path) && !isGone(path.slice(0, path.lastIndexOf('/')))) add(path, 'removed');
-  for (const [path, { type, rest }] of after) {
-    const then = before.get(path);
-    if (!then || isGone(path)) add(path, 'added');
-    else if (type !== 'd' && then.rest !== rest) add(path, 'modified');
-  }
-  return changes.sort((a, b) => (a.path < b.path ? -1 : 1));
 }

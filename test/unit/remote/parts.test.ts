@@ -1,6 +1,7 @@
 /** Parts of remote providers that need no service. */
 import { strict as assert } from 'node:assert';
-import { compareListings, readListing } from '../../../src/sandbox/remote/changes.js';
+import { compareListings } from '../../../src/sandbox/listing.js';
+import { readListing } from '../../../src/sandbox/remote/changes.js';
 import { exitCodeOf } from '../../../src/sandbox/remote/commands.js';
 import { readRef } from '../../../src/sandbox/remote/layers.js';
 import { retryAfter } from '../../../src/sandbox/remote/wire.js';
