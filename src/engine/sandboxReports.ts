@@ -61,6 +61,8 @@ export interface SandboxReport extends SandboxInfo {
   readonly network?: NetworkReport;
   /** Whether its provider has memory snapshots; whether they can be taken here, `doctor` says, or the attempt. */
   readonly memorySnapshots?: boolean;
+  /** Whether it is one that can be suspended; whether that can be done here, `doctor` says, or the attempt. */
+  readonly suspendable?: boolean;
   readonly forwards: readonly PortForward[];
   readonly services: readonly ServiceReport[];
 }

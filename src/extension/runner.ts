@@ -69,6 +69,8 @@ const DEADLINES: Record<Exclude<keyof RunnerRequests, 'hello'>, number | undefin
   'sandbox/terminateAll': 180 * SECOND,
   'sandbox/terminateOrphans': 180 * SECOND,
   'sandbox/extend': 30 * SECOND,
+  'sandbox/suspend': 1000 * SECOND,
+  'sandbox/resume': 1000 * SECOND,
   'sandbox/fork': 1800 * SECOND,
   'sandbox/snapshot': 1800 * SECOND,
   'sandbox/exec': undefined,

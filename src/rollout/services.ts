@@ -3,7 +3,7 @@ import { request } from 'node:http';
 import { once } from 'node:events';
 import type { Readable } from 'node:stream';
 import { setTimeout as pause } from 'node:timers/promises';
-import { NothingListens, SandboxError, SandboxLost } from '../sandbox/errors.js';
+import { NothingListens, SandboxError, SandboxLost, Suspended } from '../sandbox/errors.js';
 import type { ExecProcess, Sandbox } from '../sandbox/provider.js';
 import type { ServiceSpec } from '../template/template.js';
 import { ServiceLog } from './serviceLog.js';
@@ -70,8 +70,8 @@ export class Service {
   /** Resolves, never rejects, with its exit code, or with why that cannot be known. */
   private async watch({ exit }: ExecProcess): Promise<number | Error> {
     const how = await exit.then(({ code }) => code, (error: Error) => error);
-    // One that goes on in the background has done well.
-    if (this.state === 'ready') this.become('ended', typeof how === 'number' ? `it ended with exit code ${how}` : how.message);
+    // One that goes on in the background has done well, and one that is suspended goes on with its sandbox.
+    if (!(how instanceof Suspended) && this.state === 'ready') this.become('ended', typeof how === 'number' ? `it ended with exit code ${how}` : how.message);
     return how;
   }
 

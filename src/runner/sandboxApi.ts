@@ -51,6 +51,9 @@ export interface SandboxRequests {
   'sandbox/terminateOrphans': { params: { root: string }; result: TerminateReport };
   /** From now on it stays for `keepMs`, or with -1 until somebody ends it. */
   'sandbox/extend': { params: At & { readonly keepMs: number }; result: SandboxReport };
+  /** Its processes are put on disk, and use nothing until `sandbox/resume`; terminals and commands have to be over. Its time goes on. */
+  'sandbox/suspend': { params: At; result: SandboxReport };
+  'sandbox/resume': { params: At; result: SandboxReport };
   /** A sandbox like this one as it is now, with its files, without its processes. */
   'sandbox/fork': { params: At & { readonly keepMs?: number }; result: SandboxReport };
   'sandbox/snapshot': { params: At & { readonly kind: SnapshotKind; readonly name?: string; readonly note?: string }; result: SnapshotReport };

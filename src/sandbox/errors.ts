@@ -55,6 +55,14 @@ export class Unsupported extends SandboxError {
   override readonly retryable = false;
 }
 
+/** What was asked for, or went on, needs processes of the sandbox that are on disk. */
+export class Suspended extends SandboxError {
+  override readonly retryable = false;
+  constructor() {
+    super('the sandbox is suspended; resume it first');
+  }
+}
+
 export class NoSuchFile extends SandboxError {
   override readonly retryable = false;
   constructor(readonly path: string) {

@@ -20,6 +20,8 @@ export interface Capabilities {
   readonly gpu: boolean;
   readonly filesystemSnapshot: boolean;
   readonly memorySnapshot: boolean;
+  /** Whether a sandbox can be suspended, if it was made for that. False if absent. */
+  readonly suspend?: boolean;
   readonly network: readonly NetworkKind[];
   readonly isolation: readonly Isolation[];
   /** Whether episodes may run as another user than the image's. */
@@ -52,6 +54,8 @@ export interface Health {
   readonly lacks?: { readonly [kind in Isolation]?: string };
   /** Why memory cannot be snapshotted here by a provider that has memory snapshots, as the end of a sentence. */
   readonly noMemorySnapshots?: string;
+  /** The same of sandboxes that are suspended, of a provider that can. */
+  readonly noSuspend?: string;
   /** Further lines for `doctor`, as label and text. */
   readonly details?: Readonly<Record<string, string>>;
 }
@@ -126,6 +130,8 @@ export interface SandboxSpec {
    * is missing is made.
    */
   readonly writable?: readonly string[];
+  /** Whether it is to be one that `suspend` is understood by, where its provider can. Such a one may outlast its first process, and is ended or reaped all the same. */
+  readonly suspendable?: boolean;
   /** Milliseconds after which the sandbox ends by itself, whatever its owner does. */
   readonly lifetimeMs: number;
 }
@@ -165,7 +171,8 @@ export interface SandboxInfo {
   readonly labels: SandboxLabels;
   /** Milliseconds since the epoch. */
   readonly createdAt: number;
-  readonly state: 'starting' | 'running' | 'exited';
+  /** A suspended one is `exited` to all who only list it. */
+  readonly state: 'starting' | 'running' | 'suspended' | 'exited';
 }
 
 export interface OperationOptions {
@@ -313,6 +320,14 @@ export interface Sandbox extends AsyncDisposable {
   connect(port: number, options?: OperationOptions): Promise<Duplex>;
   /** A kind that the provider's capabilities do not have is refused with `Unsupported`. */
   snapshot(kind: SnapshotKind, options?: OperationOptions): Promise<ProviderSnapshot>;
+  /**
+   * Puts its processes with their memory on disk, where they use no processor and no memory, until `resume` has them go on. In between it can be ended, and its files can be
+   * looked at; all else is refused with `Suspended`, and so are commands whose connections end with this. Rejects with `Unsupported` where it cannot be, with why; then, and
+   * after any other failure that the processes survive, they go on as if nothing had been asked. Its life goes on meanwhile. Absent where the capabilities do not have it.
+   */
+  suspend?(options?: OperationOptions): Promise<void>;
+  /** The processes of a suspended one go on. When it fails they are still on disk. */
+  resume?(options?: OperationOptions): Promise<void>;
   /** "Already gone" is a success. Resolves when nothing of the sandbox is left. */
   terminate(options?: OperationOptions): Promise<void>;
 }

@@ -4,6 +4,7 @@ import { LONGEST_LIFE_MS } from '../../rollout/episode.js';
 import { Redactor } from '../../rollout/secrets.js';
 import { startServices, type Service } from '../../rollout/services.js';
 import { discard } from '../../rollout/teardown.js';
+import { Unsupported } from '../../sandbox/errors.js';
 import type { ListeningPort, Provider, Sandbox, SandboxSettings } from '../../sandbox/provider.js';
 import type { SnapshotRecord } from '../../store/records.js';
 import type { ServiceSpec } from '../../template/template.js';
@@ -91,6 +92,17 @@ export class Held {
     return startServices(this.sandbox, specs, this.services, context);
   }
 
+  /** Its processes are put on disk, until `resume`. Its time goes on. Rejects with why it cannot be. */
+  async suspend(signal: AbortSignal): Promise<void> {
+    const { sandbox } = this;
+    if (!sandbox.suspend) throw new Unsupported(`${this.making.provider.title} cannot suspend a sandbox`);
+    await sandbox.suspend({ signal: AbortSignal.any([signal, this.ended]) }).finally(this.events.onChange);
+  }
+
+  async resume(signal: AbortSignal): Promise<void> {
+    await this.sandbox.resume?.({ signal: AbortSignal.any([signal, this.ended]) }).finally(this.events.onChange);
+  }
+
   connect(port: number): Promise<Duplex> {
     return this.sandbox.connect(port, { signal: this.ended });
   }
@@ -151,7 +163,7 @@ export class Held {
   }
 
   async report(measure: boolean): Promise<SandboxReport> {
-    const [usage, ports] = measure ? await Promise.all([this.measure().catch(() => undefined), this.sandbox.ports({ signal: this.ended }).catch((): ListeningPort[] => [])]) : [];
+    const [usage, ports] = measure && this.sandbox.info.state !== 'suspended' ? await Promise.all([this.measure().catch(() => undefined), this.sandbox.ports({ signal: this.ended }).catch((): ListeningPort[] => [])]) : [];
     const { origin, file, spec, refusals } = this.making;
     return {
       ...this.sandbox.info,
@@ -166,6 +178,7 @@ export class Held {
       ports,
       network: { policy: spec.network, ...refusals?.report() },
       memorySnapshots: this.making.provider.capabilities.memorySnapshot,
+      suspendable: this.making.provider.capabilities.suspend === true && origin !== 'kept',
       forwards: this.forwards.list(),
       services: this.services.map(reportOf),
     };

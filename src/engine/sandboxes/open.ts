@@ -69,7 +69,7 @@ export async function restore(engine: Engine, made: Making, services: readonly S
     letGo = engine.uses.hold(snapshot.id);
     const labels: SandboxLabels = { owner: engine.owner, template: snapshot.template, digest: snapshot.digest, snapshot: snapshot.id, expires: Date.now() + LONGEST_LIFE_MS };
     gpus = await holdGpus([{ provider, resources: spec.resources }], signal);
-    sandbox = await provider.restore(snapshot, { ...spec, resources: gpus.resources[0]!, labels, onNetwork: refusals.note, lifetimeMs: LONGEST_LIFE_MS }, { signal });
+    sandbox = await provider.restore(snapshot, { ...spec, resources: gpus.resources[0]!, labels, suspendable: true, onNetwork: refusals.note, lifetimeMs: LONGEST_LIFE_MS }, { signal });
   } catch (error) {
     await cleanUp();
     throw error;

@@ -53,6 +53,16 @@ export function sandboxHandlers(services: Services, streams: Outflows): Handlers
       sandbox.keep(keepMs);
       return sandbox.report(false);
     },
+    'sandbox/suspend': async (at, call) => {
+      const sandbox = await held(at, call);
+      await sandbox.suspend(call.signal);
+      return sandbox.report(false);
+    },
+    'sandbox/resume': async (at, call) => {
+      const sandbox = await held(at, call);
+      await sandbox.resume(call.signal);
+      return sandbox.report(false);
+    },
     'sandbox/fork': async ({ root, id, keepMs }, call) => (await forkSandbox(await services.engine(root, call), id, keepMs, call.signal)).report(false),
     'sandbox/snapshot': async ({ root, id, kind, name, note }, call) => {
       const engine = await services.engine(root, call);

@@ -5,6 +5,7 @@ export const dockerCapabilities: Capabilities = {
   gpu: true,
   filesystemSnapshot: true,
   memorySnapshot: false,
+  suspend: true,
   network: ['none', 'full', 'allow'],
   isolation: ['default', 'gvisor'],
   user: true,

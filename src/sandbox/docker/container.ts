@@ -33,6 +33,8 @@ export interface HostTraits {
   /** Whether the storage driver limits what a container may write. */
   readonly diskQuota: boolean;
   readonly runtimes: Runtimes;
+  /** Whether the engine has checkpoints, which are one of its experimental features. */
+  readonly checkpoints: boolean;
 }
 
 export const newId = (): string => randomBytes(8).toString('hex');
@@ -47,6 +49,7 @@ export function containerOptions(id: string, image: string, traits: ImageTraits,
   const setup = purpose === 'setup';
   const offline = spec.network !== 'full';
   const gvisor = spec.isolation === 'gvisor';
+  const suspendable = spec.suspendable === true && host.checkpoints;
   // As volumes, which the engine fills with what the image has there, and removes with the container.
   const folders = writableFolders(spec, traits.workdir);
   return {
@@ -69,10 +72,11 @@ export function containerOptions(id: string, image: string, traits: ImageTraits,
     StopSignal: 'SIGKILL',
     Healthcheck: { Test: ['NONE'] },
     // With networking off altogether the engine does not start a copy of itself inside each container to set none up, which is most of what a start
-    // costs. Then it also makes no /etc/hosts; the gate does, where it is root.
-    ...(offline && (setup || (traits.root && spec.user === undefined && !folders && !gvisor)) ? { NetworkDisabled: true } : {}),
+    // costs. Then it also makes no /etc/hosts; the gate does, where it is root. Resumed, such a container has no loopback interface.
+    ...(offline && !suspendable && (setup || (traits.root && spec.user === undefined && !folders && !gvisor)) ? { NetworkDisabled: true } : {}),
     HostConfig: {
-      AutoRemove: true,
+      // Whatever else ends a container, its being suspended must not remove it.
+      AutoRemove: !suspendable,
       NetworkMode: offline ? 'none' : 'bridge',
       CapDrop: ['ALL'],
       CapAdd: setup ? SETUP_CAPABILITIES : [],

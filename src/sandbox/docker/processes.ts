@@ -2,7 +2,7 @@
 import type Docker from 'dockerode';
 import { Readable, type Duplex } from 'node:stream';
 import { text } from 'node:stream/consumers';
-import { ExecTimeout, LimitExceeded, SandboxError, SandboxLost, Unsupported } from '../errors.js';
+import { ExecTimeout, LimitExceeded, SandboxError, SandboxLost, Suspended, Unsupported } from '../errors.js';
 import type { ExecOptions, ExecProcess, ExitStatus, OperationOptions, SandboxSpec, TerminalSize } from '../provider.js';
 import { CommandOutput, type Report } from '../marked/commandOutput.js';
 import { within } from '../deadline.js';
@@ -14,7 +14,7 @@ import { newNonce } from '../marked/marker.js';
 import { listOf, Outlet } from '../network/outlet.js';
 import { RELAY_ARGUMENTS } from '../network/relayPrograms.js';
 import { startRelay } from './outlet.js';
-import { becoming, COOKIE, FROM_OUTSIDE, KILL_ALL, KILL_BY_COOKIE, preparation, type Command } from './shell.js';
+import { becoming, COOKIE, FROM_OUTSIDE, HOLDING_OUTSIDE, KILL_ALL, KILL_BY_COOKIE, preparation, type Command } from './shell.js';
 import { Screen, startOnTerminal } from './terminal.js';
 
 /** Longest first command, in characters, that goes through the gate, whose shell reads it byte by byte. */
@@ -66,6 +66,8 @@ export class Processes {
   /** The container's first process is another one after each restart, and no command has survived it. */
   private restarts = 0;
   private memoryKills = 0;
+  /** While the processes are put on disk, and as long as they are there: whether they are. */
+  private suspension: Promise<boolean> | undefined;
   private killing: Promise<unknown> = Promise.resolve();
   /** The way out of a sandbox with a list of allowed hosts. */
   private readonly outlet: Outlet | undefined;
@@ -112,7 +114,7 @@ export class Processes {
   }
 
   async killAll(options?: OperationOptions): Promise<void> {
-    if (this.ending || this.over) await this.gone();
+    await this.present();
     // Nothing has ever run.
     if (this.gate.state === 'open') return;
     await this.engine.call('Killing what runs in the sandbox', options, KILL_TIMEOUT_MS, (_, signal) => this.killEverything(signal));
@@ -120,13 +122,45 @@ export class Processes {
 
   /** What a copy of the sandbox's first process would have behind it. Rejects with `Unsupported` if a copy would lack what runs. */
   async past(signal: AbortSignal): Promise<Past> {
-    if (this.ending || this.over) await this.gone();
+    await this.present();
     const past = await this.gate.past(signal);
     // A copy starts a relay of its own.
-    const left = (await ask(this.container, FROM_OUTSIDE, [], signal)).split('\n').map((line) => line.trim()).filter((line) => line !== '' && !(this.outlet && line.endsWith(RELAY_ARGUMENTS.join(' '))));
+    const left = (await ask(this.container, this.spec.isolation === 'gvisor' ? HOLDING_OUTSIDE : FROM_OUTSIDE, [], signal)).split('\n').map((line) => line.trim()).filter((line) => line !== '' && !(this.outlet && line.endsWith(RELAY_ARGUMENTS.join(' '))));
     if (left.length === 0) return past;
     const names = left.slice(0, 3).map((line) => `\`${line.replaceAll(/[\p{C}\s]+/gu, ' ').slice(0, 80)}\``).join(', ');
-    throw new Unsupported(`commands that were started from outside still run, and a memory snapshot would lack them: ${names}${left.length > 3 ? ` and ${left.length - 3} more` : ''}; end them, or start in the background what shall be part of it (\`setsid COMMAND >/tmp/log 2>&1 </dev/null &\`)`);
+    throw new Unsupported(`commands that were started from outside still run, and would not be saved: ${names}${left.length > 3 ? ` and ${left.length - 3} more` : ''}; end them, or start in the background what shall go on (\`setsid COMMAND >/tmp/log 2>&1 </dev/null &\`)`);
+  }
+
+  /**
+   * `save` puts the container's processes on disk and ends them. What is under way then, with its connection, rejects with `Suspended`; if they still run after `save` has failed
+   * it goes on.
+   */
+  async suspend(save: () => Promise<void>): Promise<void> {
+    await this.present();
+    const saved = save();
+    this.suspension = saved.then(() => true, () => false);
+    await saved.catch((error: unknown) => {
+      this.suspension = undefined;
+      throw error;
+    });
+    this.gate.destroy();
+  }
+
+  /** The processes run again behind a connection of their own: what they had behind them when they were suspended is `past`. */
+  resume(gate: Gate, past: Past): void {
+    this.suspension = undefined;
+    this.restarts++;
+    this.started.add(INHERITED);
+    this.gate = gate;
+    gate.adopt(past, Math.max(1, Math.ceil((this.endsAt - Date.now()) / 1000)));
+    this.watch();
+  }
+
+  /** Rejects unless the processes run. */
+  private async present(): Promise<void> {
+    if (this.ending) await this.gone();
+    if (await this.suspension) throw new Suspended();
+    if (this.over) await this.gone();
   }
 
   /** From now on commands are lost. */
@@ -141,7 +175,7 @@ export class Processes {
 
   private async run(argv: readonly string[], options: ExecOptions, output: CommandOutput | Screen, shape: Shape | undefined, outlet: Outlet | undefined): Promise<ExitStatus> {
     options.signal?.throwIfAborted();
-    if (this.ending || this.over) await this.gone();
+    await this.present();
     if (argv.length === 0) throw new Unsupported('there is no command to run');
     // A relay that the sandbox's own programs have killed is there again for the next one; where they are in its way the sandbox has no network, which is no failure of ours.
     await outlet?.ready().catch(() => undefined);
@@ -228,6 +262,7 @@ export class Processes {
 
   /** A connection ended and the command did not say how: its shell was killed, or the sandbox is gone, or the engine. */
   private async codeWithoutReport(running: Running, restarts: number): Promise<number> {
+    if (await this.suspension) throw new Suspended();
     if (this.restarts !== restarts) return KILLED;
     const code = await this.ifThere(() => running.exitCode());
     if (this.restarts !== restarts) return KILLED;
@@ -316,8 +351,8 @@ export class Processes {
   /** Notices the sandbox's end. */
   private watch(): void {
     const { restarts } = this;
-    void this.gate.closed.then(() => {
-      if (this.restarts !== restarts) return;
+    void this.gate.closed.then(async () => {
+      if ((await this.suspension) || this.restarts !== restarts) return;
       this.over = true;
       this.onEnded();
     });

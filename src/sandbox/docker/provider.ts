@@ -18,6 +18,7 @@ import { containerName, ID_LABEL, sandboxInfo } from './labels.js';
 import type { MemorySnapshots } from './memory.js';
 import { DockerSandbox } from './sandbox.js';
 import { hasImage, removeImage } from './snapshots.js';
+import { missingForSuspension } from './suspension.js';
 import { loadSnapshot, sizesOf } from './transfer.js';
 
 const QUERY_TIMEOUT_MS = 30_000;
@@ -43,10 +44,19 @@ export class DockerProvider implements Provider {
 
   async check(options?: OperationOptions): Promise<Health> {
     const health = await checkEngine(this.engine, options);
-    if (!health.ok || !this.memory) return health;
-    const { memory, engine } = this;
-    const noMemorySnapshots = await within('Looking for what copies processes', options, QUERY_TIMEOUT_MS, (signal) => memory.missing(engine, signal)).catch((error: Error) => (options?.signal?.throwIfAborted(), error.message));
-    return { ...health, ...(noMemorySnapshots !== undefined && { noMemorySnapshots }), details: { ...health.details, 'memory snapshots': noMemorySnapshots === undefined ? 'yes' : `no: ${noMemorySnapshots}` } };
+    if (!health.ok) return health;
+    const { memory, engine, capabilities } = this;
+    const ask = (missing: (signal: AbortSignal) => Promise<string | undefined>): Promise<string | undefined> =>
+      within('Looking for what saves processes', options, QUERY_TIMEOUT_MS, missing).catch((error: Error) => (options?.signal?.throwIfAborted(), error.message));
+    const noMemorySnapshots = memory && (await ask((signal) => memory.missing(engine, signal)));
+    const noSuspend = capabilities.suspend ? await ask((signal) => missingForSuspension(engine, { network: 'none' }, signal)) : undefined;
+    const said = (missing: string | undefined): string => (missing === undefined ? 'yes' : `no: ${missing}`);
+    return {
+      ...health,
+      ...(noMemorySnapshots !== undefined && { noMemorySnapshots }),
+      ...(noSuspend !== undefined && { noSuspend }),
+      details: { ...health.details, ...(memory && { 'memory snapshots': said(noMemorySnapshots) }), ...(capabilities.suspend && { 'suspend and resume': said(noSuspend) }) },
+    };
   }
 
   /** Asked of this machine once; an engine elsewhere chooses by itself. */
@@ -135,7 +145,8 @@ export class DockerProvider implements Provider {
   private async made(id: string, container: Docker.Container, gate: Gate, spec: SandboxSpec, inherits: boolean, prepare?: () => Promise<void>): Promise<Sandbox> {
     const info: SandboxInfo = { id, provider: this.id, labels: spec.labels, createdAt: Date.now(), state: 'running' };
     const env = { ...proxyVariables(spec.network), ...spec.env };
-    const sandbox = new DockerSandbox(this.engine, container, gate, info, { ...spec, env }, this.memory && { snapshots: this.memory, inherits });
+    const noSuspend = (signal: AbortSignal): Promise<string | undefined> => this.lackOfSuspension(spec, signal);
+    const sandbox = new DockerSandbox(this.engine, container, gate, info, { ...spec, env }, this.memory && { snapshots: this.memory, inherits }, noSuspend);
     try {
       await sandbox.ready();
       await prepare?.();
@@ -144,6 +155,14 @@ export class DockerProvider implements Provider {
       await sandbox.terminate().catch((failure: Error) => this.context.log(`the sandbox ${id} could not be ended: ${failure.message}`));
       throw error;
     }
+  }
+
+  /** Why a sandbox cannot be suspended, as the end of a sentence. */
+  private async lackOfSuspension(spec: SandboxSpec, signal: AbortSignal): Promise<string | undefined> {
+    if (!this.capabilities.suspend) return `${this.title} cannot do that here`;
+    const missing = await missingForSuspension(this.engine, spec, signal);
+    // Of an engine that has been restarted with other settings since, the container is still what it was.
+    return missing ?? (spec.suspendable && (await this.hostTraits({ signal })).checkpoints ? undefined : 'it was not made for that; open or fork another one');
   }
 
   /** A sandbox in which the processes of a memory snapshot go on. */
@@ -189,8 +208,8 @@ export class DockerProvider implements Provider {
   private hostTraits(options: OperationOptions | undefined): Promise<HostTraits> {
     return once(this.hosts, '', options, () =>
       this.engine.call(`Asking the ${this.engine.kind.noun}`, undefined, QUERY_TIMEOUT_MS, async (docker) => {
-        const info = (await docker.info()) as { NCPU?: number; Driver?: string; Runtimes?: Runtimes };
-        return { cpus: info.NCPU ?? Infinity, diskQuota: hasDiskQuota(info), runtimes: info.Runtimes ?? {} };
+        const info = (await docker.info()) as { NCPU?: number; Driver?: string; Runtimes?: Runtimes; ExperimentalBuild?: boolean };
+        return { cpus: info.NCPU ?? Infinity, diskQuota: hasDiskQuota(info), runtimes: info.Runtimes ?? {}, checkpoints: this.capabilities.suspend === true && info.ExperimentalBuild === true };
       }),
     );
   }

@@ -2,7 +2,7 @@
 import type Docker from 'dockerode';
 import type { Duplex } from 'node:stream';
 import { text } from 'node:stream/consumers';
-import { SandboxError, Unsupported } from '../errors.js';
+import { SandboxError, Suspended, Unsupported } from '../errors.js';
 import { PROXY_PORT } from '../network/relayPrograms.js';
 import { listeningSockets, portsOf } from '../procNet.js';
 import type { ExecOptions, ExecProcess, FileChange, ListeningPort, OperationOptions, ProviderSnapshot, Sandbox, SandboxFiles, SandboxInfo, SandboxSpec, SandboxStats, SnapshotKind } from '../provider.js';
@@ -13,7 +13,7 @@ import type { Engine } from './engine.js';
 import { DockerFiles } from './files.js';
 import { requireWritesSeen } from './gvisor.js';
 import { InsideArchives } from './insideArchives.js';
-import type { Gate } from './gate.js';
+import type { Gate, Past } from './gate.js';
 import { containerName } from './labels.js';
 import type { MemorySnapshots } from './memory.js';
 import { Processes } from './processes.js';
@@ -21,6 +21,7 @@ import { connectInside } from '../relayInside.js';
 import { SOCKETS } from './shell.js';
 import { commit } from './snapshots.js';
 import { usageOf } from './stats.js';
+import { resumeContainer, suspendContainer } from './suspension.js';
 
 const SHORT_TIMEOUT_MS = 30_000;
 const CHANGES_TIMEOUT_MS = 120_000;
@@ -30,15 +31,21 @@ export class DockerSandbox implements Sandbox {
   readonly files: SandboxFiles;
   private readonly processes: Processes;
   private terminated = false;
+  private resuming = false;
+  private resumed = false;
+  /** What there is of it while it is suspended. */
+  private saved: { readonly checkpoint: string; readonly past: Past } | undefined;
 
   constructor(
     private readonly engine: Engine,
     private readonly container: Docker.Container,
     gate: Gate,
-    readonly info: SandboxInfo,
+    private readonly about: SandboxInfo,
     private readonly spec: SandboxSpec,
     /** `inherits`: whether something may run in it from the beginning. */
     private readonly memory: { readonly snapshots: MemorySnapshots; readonly inherits: boolean } | undefined,
+    /** Why it cannot be suspended, as the end of a sentence; undefined if it can. */
+    private readonly noSuspend: (signal: AbortSignal) => Promise<string | undefined>,
   ) {
     this.processes = new Processes(engine, container, gate, spec, memory?.inherits ?? false);
     const exec = (argv: readonly string[], more?: ExecOptions): ExecProcess => this.exec(argv, more);
@@ -51,7 +58,11 @@ export class DockerSandbox implements Sandbox {
   }
 
   get id(): string {
-    return this.info.id;
+    return this.about.id;
+  }
+
+  get info(): SandboxInfo {
+    return this.saved ? { ...this.about, state: 'suspended' } : this.about;
   }
 
   /** Resolves when commands find all that they need. */
@@ -68,6 +79,7 @@ export class DockerSandbox implements Sandbox {
   }
 
   stats(options?: OperationOptions): Promise<SandboxStats> {
+    if (this.saved) return Promise.reject(new Suspended());
     return this.engine.call('Measuring the sandbox', options, SHORT_TIMEOUT_MS, (_, signal) => usageOf(this.container, signal));
   }
 
@@ -122,6 +134,35 @@ export class DockerSandbox implements Sandbox {
       const past = await this.processes.past(signal);
       const made = await memory.snapshots.take(docker, this.container.id, { owner: info.labels.owner, past, spec }, signal);
       return { provider: engine.kind.id, kind: 'memory', ...made };
+    });
+  }
+
+  suspend(options?: OperationOptions): Promise<void> {
+    return this.engine.call('Suspending the sandbox', options, SNAPSHOT_TIMEOUT_MS, async (_, signal) => {
+      const missing = await this.noSuspend(signal);
+      if (missing !== undefined) throw new Unsupported(`the sandbox cannot be suspended: ${missing}`);
+      if (this.resumed && this.spec.isolation === 'gvisor') throw new Unsupported('the engine can suspend a sandbox with gVisor once only, and this one has been');
+      const past = await this.processes.past(signal);
+      signal.throwIfAborted();
+      await this.processes.suspend(async () => {
+        this.saved = { checkpoint: await suspendContainer(this.container), past };
+      });
+    });
+  }
+
+  resume(options?: OperationOptions): Promise<void> {
+    return this.engine.call('Resuming the sandbox', options, SNAPSHOT_TIMEOUT_MS, async (_, signal) => {
+      const { saved } = this;
+      if (!saved || this.resuming) throw new SandboxError('the sandbox is not suspended');
+      this.resuming = true;
+      try {
+        const gate = await resumeContainer(this.container, saved.checkpoint, signal);
+        this.saved = undefined;
+        this.resumed = true;
+        this.processes.resume(gate, saved.past);
+      } finally {
+        this.resuming = false;
+      }
     });
   }
 

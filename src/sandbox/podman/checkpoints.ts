@@ -10,6 +10,7 @@ import { mkdir, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/p
 import { join } from 'node:path';
 import type { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
+import { missingCriu } from '../docker/criu.js';
 import type { Engine } from '../docker/engine.js';
 import { containerName, CHECKPOINT_IMAGE } from '../docker/labels.js';
 import type { Past } from '../docker/gate.js';
@@ -19,8 +20,7 @@ import { spawnFailure } from '../command.js';
 import { SandboxError, Unsupported } from '../errors.js';
 import { isOwnerAlive } from '../owner.js';
 import type { ProviderSnapshot, SandboxSpec } from '../provider.js';
-import { checkpoint, restore } from './libpod.js';
-import { missingForCheckpoints } from './criu.js';
+import { checkpoint, restore, rootless } from './libpod.js';
 import { redescribed } from './redescribed.js';
 
 /** Beside the archive. Its text is part of the digest. */
@@ -46,7 +46,9 @@ export class Checkpoints implements MemorySnapshots {
   /** Asked again only while something is: asking takes most of a second. */
   async missing(engine: Engine, signal: AbortSignal): Promise<string | undefined> {
     if (this.complete) return undefined;
-    const missing = await missingForCheckpoints(engine, signal);
+    const { docker, endpoint } = await engine.connect();
+    if (await rootless(docker)) return 'this Podman runs as an ordinary user, and CRIU needs root; use the service of root (CONTAINER_HOST=unix:///run/podman/podman.sock)';
+    const missing = await missingCriu(endpoint, signal);
     this.complete = missing === undefined;
     return missing;
   }

@@ -198,7 +198,7 @@ while True:
     const outside = source.exec(['sleep', '1000']);
     outside.exit.catch(() => undefined);
     await until(async () => (await output(source, 'cat /proc/[0-9]*/cmdline')).includes('sleep\x001000'), 'the command');
-    await assert.rejects(source.snapshot('memory'), { name: 'Unsupported', message: /would lack them: `sleep 1000`;/ });
+    await assert.rejects(source.snapshot('memory'), { name: 'Unsupported', message: /would not be saved: `sleep 1000`;/ });
     await source.killAll();
     // CRIU stops processes as a debugger does, and no process has two.
     await output(source, ['sh', '-c', `setsid python3 -c 'import ctypes, os, time; os.fork() or ctypes.CDLL(None).ptrace(0, 0, 0, 0); open("/tmp/traced", "a").close(); time.sleep(1000)' </dev/null >/dev/null 2>&1 &`]);

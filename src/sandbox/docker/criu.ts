@@ -1,19 +1,16 @@
-/** What Podman needs to copy processes: CRIU on the machine of the service, as root, on a kernel that it understands. */
+/** What an engine needs to save processes: CRIU on the machine of the service, as root, on a kernel that it understands. */
 import { access, constants } from 'node:fs/promises';
 import { release } from 'node:os';
 import { delimiter, join } from 'node:path';
 import { runCommand } from '../command.js';
-import type { Engine } from '../docker/engine.js';
-import { rootless } from './libpod.js';
+import type { Endpoint } from './endpoint.js';
 
 /** Where root's programs are, wherever this user's are. */
 const FOLDERS = ['/usr/local/sbin', '/usr/local/bin', '/usr/sbin', '/usr/bin', '/sbin', '/bin'];
 
 /** As the end of a sentence; undefined if nothing that can be seen from here is missing. */
-export async function missingForCheckpoints(engine: Engine, signal: AbortSignal): Promise<string | undefined> {
-  const { docker, endpoint } = await engine.connect();
-  if (await rootless(docker)) return 'this Podman runs as an ordinary user, and CRIU needs root; use the service of root (CONTAINER_HOST=unix:///run/podman/podman.sock)';
-  // Of another machine only a snapshot tells.
+export async function missingCriu(endpoint: Endpoint, signal: AbortSignal): Promise<string | undefined> {
+  // Of another machine only the attempt tells.
   if (endpoint.transport.kind !== 'socket' || process.platform !== 'linux') return undefined;
   const criu = await find('criu');
   if (criu === undefined) return 'CRIU is not installed (Debian, Ubuntu: `sudo apt-get install criu`)';

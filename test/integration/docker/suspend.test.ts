@@ -1,0 +1,132 @@
+/** Sandboxes that are suspended to disk and resumed, on a real engine's checkpoints: CRIU's, and gVisor's own. */
+import { strict as assert } from 'node:assert';
+import { once } from 'node:events';
+import { text } from 'node:stream/consumers';
+import { ensureCriu } from '../../../scripts/setup/criu.mjs';
+import { Suspended, Unsupported } from '../../../src/sandbox/errors.js';
+import type { Sandbox, SandboxSpec } from '../../../src/sandbox/provider.js';
+import { skip } from '../../support/skip.js';
+import { Bench, commandLines, output, run, until } from '../conformance/bench.js';
+import { dockerSubject, type DockerSubject } from './subject.js';
+
+const PORT = 7070;
+/** Answers each connection with one more than the last. What it counts is nowhere but in its memory. */
+const COUNTER = `import socket
+s = socket.create_server(("127.0.0.1", ${PORT}))
+n = 0
+while True:
+    c, _ = s.accept()
+    n += 1
+    c.sendall(b"%d" % n)
+    c.close()`;
+
+for (const isolation of ['default', 'gvisor'] as const) {
+  describe(`docker suspends, isolation ${isolation}:`, function () {
+    this.timeout(120_000);
+    const bench = new Bench();
+    let subject: DockerSubject;
+    before(async function () {
+      this.timeout(600_000);
+      const noCriu = isolation === 'default' ? await ensureCriu() : undefined;
+      subject = await dockerSubject();
+      await bench.start(subject);
+      const health = await bench.provider.check();
+      const lack = noCriu ?? (isolation === 'gvisor' ? health.lacks?.gvisor : health.noSuspend);
+      if (lack !== undefined) skip(this, lack);
+    });
+    after(() => bench.stop());
+    afterEach('leaves no sandbox', async () => {
+      await bench.terminateAll();
+      assert.deepEqual(await subject.containers(), []);
+    });
+
+    const restore = (more: Partial<SandboxSpec> = {}): Promise<Sandbox> => bench.restore({ isolation, suspendable: true, ...more });
+    const next = async (sandbox: Sandbox): Promise<number> => Number(await text(await sandbox.connect(PORT)));
+    const counted = async (n: number, more?: Partial<SandboxSpec>): Promise<Sandbox> => {
+      const sandbox = await restore(more);
+      await output(sandbox, ['sh', '-c', `setsid python3 -c '${COUNTER}' </dev/null >/dev/null 2>&1 &`]);
+      await until(async () => (await sandbox.ports()).length > 0, 'the server');
+      for (let time = 1; time <= n; time++) assert.equal(await next(sandbox), time);
+      return sandbox;
+    };
+
+    it('a server with a counter goes on from where it was, and what it wrote is there', async () => {
+      const sandbox = await counted(3);
+      const service = isolation === 'default' ? sandbox.exec(['sh', '-c', 'echo begun; while :; do sleep 0.1; done'], { lasting: true }) : undefined;
+      service?.stderr.resume();
+      if (service) await once(service.stdout, 'data');
+      await output(sandbox, 'echo file > /srv/file');
+      await sandbox.suspend!();
+      assert.equal(sandbox.info.state, 'suspended');
+      assert.deepEqual(await subject.containers(), [`/rl-${sandbox.id} exited`]);
+      if (service) await assert.rejects(service.exit, Suspended);
+      await assert.rejects(run(sandbox, 'true'), Suspended);
+      await sandbox.resume!();
+      assert.equal(sandbox.info.state, 'running');
+      assert.equal(await next(sandbox), 4);
+      assert.equal(await output(sandbox, 'cat /srv/file'), 'file\n');
+      if (service) assert.ok((await commandLines(sandbox)).some((line) => line.includes('echo begun')), 'what belongs to the sandbox goes on');
+      if (isolation === 'gvisor') {
+        await assert.rejects(sandbox.suspend!(), (error: Error) => error instanceof Unsupported && /once only/.test(error.message));
+      } else {
+        await sandbox.suspend!();
+        await sandbox.resume!();
+      }
+      assert.equal(await next(sandbox), 5);
+      await sandbox.killAll();
+      assert.deepEqual(await sandbox.ports(), []);
+      assert.equal(await output(sandbox, 'echo still there'), 'still there\n');
+    });
+
+    it('nothing that somebody works in', async () => {
+      const sandbox = await restore();
+      const shell = sandbox.exec(['sh', '-c', 'echo; sleep 100'], { stdin: 'x' });
+      shell.stderr.resume();
+      await once(shell.stdout, 'data');
+      await assert.rejects(sandbox.suspend!(), (error: Error) => error instanceof Unsupported && /sleep 100/.test(error.message));
+      await sandbox.killAll();
+      await shell.exit;
+    });
+  });
+}
+
+describe('docker suspends', function () {
+  this.timeout(120_000);
+  const bench = new Bench();
+  before(async function () {
+    this.timeout(600_000);
+    const noCriu = await ensureCriu();
+    await bench.start(await dockerSubject());
+    const lack = noCriu ?? (await bench.provider.check()).noSuspend;
+    if (lack !== undefined) skip(this, lack);
+  });
+  after(() => bench.stop());
+  afterEach(() => bench.terminateAll());
+
+  it('nothing that was not made for it, and what is suspended can be ended', async () => {
+    const sandbox = await bench.restore({ suspendable: true });
+    await sandbox.suspend!();
+    await sandbox.terminate();
+    await bench.subject.assertNothingLeft!(sandbox.id);
+    await assert.rejects((await bench.restore()).suspend!(), (error: Error) => error instanceof Unsupported && /not made for that/.test(error.message));
+  });
+
+  it('nothing that cannot be saved, which goes on', async () => {
+    const sandbox = await bench.restore({ suspendable: true });
+    // A file without its name, of which another name is left, is more than CRIU saves unless it is told to.
+    const script = 'cd /srv; sh -c "exec 5>a; ln a b; rm a; while :; do date >n; sleep 0.1; done" >/dev/null 2>&1 </dev/null &';
+    await output(sandbox, script);
+    await until(async () => (await run(sandbox, 'test -e /srv/b -a ! -e /srv/a -a -e /srv/n')).code === 0, 'the file');
+    await assert.rejects(sandbox.suspend!(), /Suspending the sandbox failed: .*criu/i);
+    assert.equal(sandbox.info.state, 'running');
+    await output(sandbox, 'rm /srv/n');
+    await until(async () => (await run(sandbox, 'test -e /srv/n')).code === 0, 'the process that goes on');
+  });
+
+  it('nothing for longer than its life, and ends what it resumed at its own deadline', async () => {
+    const sandbox = await bench.restore({ suspendable: true, lifetimeMs: 15_000 });
+    await sandbox.suspend!();
+    await sandbox.resume!();
+    await sandbox.ended;
+  });
+});
