@@ -47,6 +47,8 @@ export const Commands = {
   snapshotSandbox: 'rlSandboxes.snapshotSandbox',
   forkSandbox: 'rlSandboxes.forkSandbox',
   keepSandbox: 'rlSandboxes.keepSandbox',
+  suspendSandbox: 'rlSandboxes.suspendSandbox',
+  resumeSandbox: 'rlSandboxes.resumeSandbox',
   showSandboxLogs: 'rlSandboxes.showSandboxLogs',
   showSandboxMonitor: 'rlSandboxes.showSandboxMonitor',
   openPort: 'rlSandboxes.openPort',
@@ -124,6 +126,8 @@ export const Items = {
   pinnedChildSnapshot: 'snapshot.child.pinned',
   /** One that this engine holds. */
   sandbox: 'sandbox',
+  suspendableSandbox: 'sandbox.suspendable',
+  suspendedSandbox: 'sandbox.suspended',
   /** Of another process: it can only be terminated. */
   foreignSandbox: 'sandbox.foreign',
   /** The root folder of a sandbox. */

@@ -3,7 +3,7 @@ import * as l10n from '@vscode/l10n';
 import type { SandboxReport, SandboxUsage, ServiceReport } from '../../runner/sandboxApi.js';
 import type { FileEntry } from '../../sandbox/provider.js';
 import { formatBytes, formatDuration, oneLine } from '../format.js';
-import { Commands, InternalCommands, Items } from '../ids.js';
+import { Commands, InternalCommands, Items, type ItemId } from '../ids.js';
 import type { KnownSandbox } from '../sandboxes.js';
 import type { FileRef, Node, SandboxRef } from './node.js';
 
@@ -29,16 +29,26 @@ export function sandboxNode({ root, sandbox }: KnownSandbox): Node {
     spoken: l10n.t('Sandbox {0}, {1}', name, heard),
     tooltip: () => tooltip(sandbox),
     icon: icon(sandbox),
-    item: attached ? Items.sandbox : Items.foreignSandbox,
+    item: itemOf(sandbox),
     ...(attached && { children: 'collapsed' as const }),
     sandbox: { root, id: sandbox.id, provider },
   };
+}
+
+export const isSuspended = ({ attached, state }: SandboxReport): boolean => attached && state === 'suspended';
+export const isSuspendable = (sandbox: SandboxReport): boolean => sandbox.attached && sandbox.suspendable === true && !isSuspended(sandbox);
+
+function itemOf(sandbox: SandboxReport): ItemId {
+  if (!sandbox.attached) return Items.foreignSandbox;
+  if (isSuspended(sandbox)) return Items.suspendedSandbox;
+  return isSuspendable(sandbox) ? Items.suspendableSandbox : Items.sandbox;
 }
 
 /** Age, while it is well: in minutes, so that the item is not drawn again each second. */
 function state({ state, ageMs }: SandboxReport): string {
   if (state === 'starting') return l10n.t('starting');
   if (state === 'exited') return l10n.t('ended');
+  if (state === 'suspended') return l10n.t('suspended');
   const minutes = Math.floor(ageMs / 60_000);
   return minutes < 1 ? l10n.t('< 1 min') : minutes < 120 ? l10n.t('{0} min', minutes) : formatDuration(ageMs);
 }
@@ -72,6 +82,7 @@ function expiry({ remainingMs }: SandboxReport): string | undefined {
 function icon({ state, services, orphan }: SandboxReport): NonNullable<Node['icon']> {
   if (state === 'starting') return { id: 'loading~spin' };
   if (state === 'exited' || orphan) return { id: 'vm-outline', color: 'list.warningForeground' };
+  if (state === 'suspended') return { id: 'debug-pause' };
   return services.some((service) => service.state === 'failed') ? { id: 'vm-running', color: 'list.warningForeground' } : { id: 'vm-running' };
 }
 

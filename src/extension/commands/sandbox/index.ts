@@ -10,6 +10,7 @@ import { registerOpenCommands } from './open.js';
 import { registerPortCommands } from './ports.js';
 import { registerExecCommands } from './run.js';
 import { registerSnapshotCommands } from './snapshot.js';
+import { registerSuspendCommands } from './suspend.js';
 import { registerTerminalCommands } from './terminal.js';
 import { registerTerminateCommands } from './terminate.js';
 
@@ -21,6 +22,7 @@ export function registerSandboxCommands(services: Services, { revealFiles }: San
   registerExecCommands(services);
   registerCompareCommand(services);
   registerSnapshotCommands(services);
+  registerSuspendCommands(services);
   registerPortCommands(services);
   registerMonitorCommand(services);
   registerTerminateCommands(services);
