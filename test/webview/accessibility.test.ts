@@ -4,7 +4,7 @@ import { RunViewBrowser, themeScript, until } from './page.js';
 import { type ThemeName, THEMES } from './themes.js';
 
 describe('run view, as axe sees it', function () {
-  this.timeout(90_000);
+  this.timeout(180_000);
   let browser: RunViewBrowser;
   before(async () => (browser = await RunViewBrowser.launch()));
   after(() => browser.close());
@@ -53,6 +53,7 @@ describe('run view, as axe sees it', function () {
       for (let at = 0; at < data.length; at += 4) if (data[at + 3] > 120) { const key = data.slice(at, at + 3).join(); counts.set(key, (counts.get(key) ?? 0) + 1); }
       return [...counts].sort((a, b) => b[1] - a[1])[0][0];
     })()`;
+    await until(page, ink);
     const dark = await inkOf(ink);
     await page.evaluate(themeScript('light'));
     await until(page, `${ink} !== ${JSON.stringify(dark)}`);
@@ -62,9 +63,9 @@ describe('run view, as axe sees it', function () {
   it('moves nothing for those who asked for that', async () => {
     const { page } = await browser.open({ total: 512, finished: 0, run: { state: 'building', startedAt: null, finishedAt: null, snapshot: null } }, 'vscode-progress-bar');
     const animations = `document.querySelector('vscode-progress-bar').shadowRoot.getAnimations().length`;
-    assert.equal(await page.evaluate(animations), 1);
+    await until(page, `${animations} === 1`);
     await page.emulateMedia({ reducedMotion: 'reduce' });
-    assert.equal(await page.evaluate(animations), 0);
+    await until(page, `${animations} === 0`);
     await page.context().close();
   });
 

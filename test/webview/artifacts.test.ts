@@ -13,7 +13,7 @@ const ARTIFACTS = [...Object.keys(FILES), 'plots/loss.png', 'run.mp4'].map((path
 const OPTIONS = { total: 64, files: FILES, details: { 1: { record: { artifacts: ARTIFACTS.length }, artifacts: ARTIFACTS } } };
 
 describe('artifacts in the pane of an episode', function () {
-  this.timeout(60_000);
+  this.timeout(120_000);
   let browser: RunViewBrowser;
   before(async () => (browser = await RunViewBrowser.launch()));
   after(() => browser.close());

@@ -1,10 +1,12 @@
 /** A page of a webview alone, in a real browser, under the policy that the extension gives it. */
+import assert from 'node:assert/strict';
 import { build } from 'esbuild';
 import { cp, mkdir, readFile } from 'node:fs/promises';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { extname, join, normalize } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
+import { isDeepStrictEqual } from 'node:util';
 import type { Browser, Page } from 'playwright-core';
 import { type PageParts, runViewPage } from '../../src/extension/panels/html.js';
 import { NO_BROWSER, launchBrowser } from '../support/browser.js';
@@ -13,6 +15,8 @@ import { type ThemeName, THEMES } from './themes.js';
 
 const ROOT = join(import.meta.dirname, '../..');
 const BUILT = join(ROOT, 'out/webview');
+/** How long is waited for anything of a page: it costs where it does not come about, and a machine may be at much else. */
+const PATIENCE_MS = 30_000;
 const TYPES: Readonly<Record<string, string>> = { '.js': 'text/javascript', '.css': 'text/css', '.ttf': 'font/ttf' };
 
 export interface ViewOptions {
@@ -86,12 +90,19 @@ async function serve({ html }: PageKind, translations: () => PageParts['bundle']
  * Waits until an expression holds on the page. Not by Playwright's own `waitForFunction`, which evaluates text inside the page as it waits: the
  * policy refuses that, as it should. An expression that cannot be evaluated does not hold yet: what it looks at may not be there, the page may be about to go.
  */
-export async function until(page: Page, expression: string, timeoutMs = 15_000): Promise<void> {
+export async function until(page: Page, expression: string, timeoutMs = PATIENCE_MS): Promise<void> {
   let failure: unknown;
   const holds = () => page.evaluate(expression).catch((error: unknown) => void (failure = error));
   for (const deadline = Date.now() + timeoutMs; !(await holds()); await setTimeout(20)) {
     if (Date.now() > deadline) throw new Error(`Not within ${timeoutMs / 1000} s: ${expression}`, { cause: failure });
   }
+}
+
+/** Looks until what is seen is what is expected; says how the two differ if it never is. */
+export async function sees<T>(look: () => Promise<T>, expected: T, timeoutMs = PATIENCE_MS): Promise<void> {
+  let seen = await look();
+  for (const deadline = Date.now() + timeoutMs; !isDeepStrictEqual(seen, expected) && Date.now() < deadline; seen = await look()) await setTimeout(20);
+  assert.deepEqual(seen, expected);
 }
 
 /** A browser and what it needs; `close` ends all of it. */
@@ -122,7 +133,7 @@ export class PageBrowser<O extends object> {
   async open({ theme = 'dark', width = 1200, height = 900, bundle, script, ...stub }: ViewOptions & O, until = this.kind.ready): Promise<OpenPage> {
     const context = await this.browser.newContext({ viewport: { width, height } });
     const page = await context.newPage();
-    page.setDefaultTimeout(15_000);
+    page.setDefaultTimeout(PATIENCE_MS);
     const complaints: string[] = [];
     page.on('pageerror', (error) => complaints.push(error.message));
     page.on('console', (message) => ['error', 'warning'].includes(message.type()) && complaints.push(message.text()));

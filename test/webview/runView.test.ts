@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import type { Locator, Page } from 'playwright-core';
-import { type OpenOptions, RunViewBrowser, until } from './page.js';
+import { type OpenOptions, RunViewBrowser, sees, until } from './page.js';
 
 const requests = (page: Page, method: string) => page.evaluate((name) => window.stub.requests.filter((request) => request.method === name).map((request) => request.params), method);
 const firstRow = (page: Page): Locator => page.locator('.grid-body .row[aria-rowindex="2"]');
@@ -9,10 +9,15 @@ const clickMiddle = async (page: Page) => {
   const { x, y, height } = (await page.locator('.grid').boundingBox())!;
   await page.mouse.click(x + 100, y + height / 2);
 };
-const total = (page: Page) => page.locator('.episode-count').textContent();
+const total = (page: Page, text: string) => sees(() => page.locator('.episode-count').textContent(), text);
+/** Until the rows are in the order of a column of numbers, and no longer those of before. */
+const sorted = (page: Page, column: string) =>
+  until(page, `document.querySelector('.cell-${column}[aria-sort="ascending"]')
+    && [...document.querySelectorAll('.grid-body .row:not(.loading)')].sort((one, other) => one.ariaRowIndex - other.ariaRowIndex).map((row) => Number(row.querySelector('.cell-${column}').textContent))
+      .every((value, index, all) => index === 0 || value >= all[index - 1])`);
 
 describe('run view', function () {
-  this.timeout(60_000);
+  this.timeout(120_000);
   let browser: RunViewBrowser;
   let pages: { complaints: string[]; page: Page }[] = [];
   before(async () => (browser = await RunViewBrowser.launch()));
@@ -62,7 +67,7 @@ describe('run view', function () {
       assert.match((await page.locator('.histogram').getAttribute('aria-label'))!, /^Histogram of 503 rewards\. Most are in 0\.4 to 0\.5: 66 episodes\.$/);
       assert.match((await page.locator('.series-plot').getAttribute('aria-label'))!, /512 episodes finished\. The running mean ends at 0\.5057/);
       assert.equal(await page.locator('rl-run-charts .time-bar').getAttribute('aria-label'), 'restore 8 %, act 79 %, score 11 %, tear down 2 %');
-      assert.ok(await page.evaluate(() => document.querySelector<HTMLCanvasElement>('.series-plot canvas')!.getContext('2d')!.getImageData(0, 0, 300, 100).data.some((value) => value !== 0)));
+      await until(page, `document.querySelector('.series-plot canvas').getContext('2d').getImageData(0, 0, 300, 100).data.some((value) => value !== 0)`);
     });
   });
 
@@ -98,20 +103,20 @@ describe('run view', function () {
     it('of the table come from the counts, the bars, the causes and the column heads', async () => {
       const page = await open({ total: 512 });
       await page.locator('button[data-status="error"]').click();
-      await until(page, `document.querySelector('.episode-count').textContent === '5 of 512 episodes'`);
+      await total(page, '5 of 512 episodes');
       await page.locator('button[data-status="error"]').click();
-      await until(page, `document.querySelector('.episode-count').textContent === '512 episodes'`);
+      await total(page, '512 episodes');
       await page.locator('.bar-target').first().click();
-      assert.equal(await page.locator('vscode-textfield input').inputValue(), 'reward>=0 reward<0.1');
+      await sees(() => page.locator('vscode-textfield input').inputValue(), 'reward>=0 reward<0.1');
       await until(page, `document.querySelector('.episode-count').textContent.includes(' of 512')`);
       await page.locator('.unscored').click();
-      await until(page, `document.querySelector('.episode-count').textContent === '9 of 512 episodes'`);
+      await total(page, '9 of 512 episodes');
       await page.locator('.unscored').click();
       await page.locator('vscode-single-select').click();
       await page.locator('vscode-single-select .option').nth(1).click();
       await page.locator('.group', { hasText: 'SandboxLost' }).click();
-      await until(page, `document.querySelector('.episode-count').textContent === '4 of 512 episodes'`);
-      assert.equal(await page.locator('vscode-textfield input').inputValue(), 'status:error cause=SandboxLost');
+      await total(page, '4 of 512 episodes');
+      await sees(() => page.locator('vscode-textfield input').inputValue(), 'status:error cause=SandboxLost');
     });
 
     it('that is not understood is said beside the input', async () => {
@@ -142,6 +147,8 @@ describe('run view', function () {
     const page = await open({ total: 20_000 });
     const press = (...keys: string[]) => keys.reduce((before, key) => before.then(() => page.keyboard.press(key)), Promise.resolve());
     const focused = () => page.evaluate(() => document.activeElement?.getAttribute('class') ?? '');
+    const inGrid = () => until(page, `document.activeElement.matches('.grid')`);
+    const onTab = () => until(page, `document.activeElement.tagName === 'VSCODE-TAB-HEADER'`);
     // Rows that scroll in are there with the next picture.
     const active = (is: string) => until(page, `Number(document.getElementById(document.querySelector('.grid').getAttribute('aria-activedescendant'))?.ariaRowIndex) ${is}`);
     const tabTo = async (name: string) => {
@@ -163,34 +170,32 @@ describe('run view', function () {
 
     // Enter goes into the episode, Escape back to the row, Escape again closes.
     await press('ArrowDown', 'Enter');
-    await until(page, `document.activeElement?.tagName === 'VSCODE-TAB-HEADER'`);
+    await onTab();
     assert.match((await page.locator('.pane h2').textContent())!, /^Episode \d+$/);
     await press('ArrowRight', 'Enter');
     await page.locator('.reward-table').waitFor();
     await press('Escape');
-    assert.ok((await focused()).includes('grid'));
+    await inGrid();
     await active('=== 3');
     // While the pane is open, it follows.
     const before = await page.locator('.pane h2').textContent();
     await press('ArrowDown');
     await until(page, `document.querySelector('.pane h2').textContent !== ${JSON.stringify(before)}`);
     await press('Escape');
-    assert.equal(await page.locator('.pane').count(), 0);
-    assert.ok((await focused()).includes('grid'));
+    await page.locator('.pane').waitFor({ state: 'detached' });
+    await inGrid();
 
     // The head is one stop, with arrows within.
     await press('Tab', 'ArrowRight', 'ArrowRight', 'ArrowRight', 'Enter');
-    await until(page, `document.querySelector('.cell-reward[aria-sort="ascending"]') !== null`);
+    await sorted(page, 'reward');
 
     // The splitter.
     await press('ArrowDown', 'ArrowDown', 'Enter');
-    await page.locator('rl-splitter').waitFor();
+    await onTab();
     await page.locator('rl-splitter').focus();
-    const width = async () => (await page.locator('rl-episode-grid').boundingBox())!.width;
-    const wide = await width();
+    const wide = (await page.locator('rl-episode-grid').boundingBox())!.width;
     await press('ArrowLeft', 'ArrowLeft');
-    assert.ok((await width()) < wide - 20);
-    assert.equal(await page.locator('rl-splitter').getAttribute('aria-valuenow'), '51');
+    await until(page, `document.querySelector('rl-splitter').ariaValueNow === '51' && document.querySelector('rl-episode-grid').getBoundingClientRect().width < ${wide - 20}`);
 
     // A bar of the histogram.
     await page.locator('.bar-target[tabindex="0"]').focus();
@@ -200,9 +205,22 @@ describe('run view', function () {
     // The filter.
     await page.locator('vscode-textfield input').focus();
     await press('Escape');
-    await until(page, `document.querySelector('.episode-count').textContent === '20,000 episodes'`);
+    await total(page, '20,000 episodes');
     await page.keyboard.type('status:error');
-    await until(page, `document.querySelector('.episode-count').textContent === '190 of 20,000 episodes'`);
+    await total(page, '190 of 20,000 episodes');
+  });
+
+  it('leaves the focus to who has taken it elsewhere before an episode is there', async () => {
+    const page = await open({ total: 64 });
+    await firstRow(page).click();
+    await page.locator('.output').first().waitFor();
+    await page.locator('.grid').press('ArrowDown');
+    await page.evaluate(() => {
+      document.querySelector('.grid')!.dispatchEvent(new KeyboardEvent('keydown', { key: 'Enter', bubbles: true }));
+      document.querySelector<HTMLElement>('rl-splitter')!.focus();
+    });
+    await until(page, `document.querySelector('.pane').ariaBusy === 'false' && document.querySelector('.pane h2').textContent === 'Episode ' + document.querySelector('.row.cursor .cell-episode').textContent`);
+    assert.ok(await page.evaluate(`document.activeElement.matches('rl-splitter')`));
   });
 
   describe('text from a sandbox', () => {
@@ -276,7 +294,7 @@ describe('run view', function () {
         const page = await open(running);
         if (column !== 'finish') {
           await page.locator(`.grid-head .cell-${column} button`).click();
-          await until(page, `document.querySelector('.cell-${column}[aria-sort="ascending"]')`);
+          await sorted(page, column);
         }
         await page.locator('.grid').evaluate((grid) => (grid.scrollTop = 22_000));
         await until(page, `[...document.querySelectorAll('.grid-body .row')].every((row) => !row.matches('.loading') && Number(row.getAttribute('aria-rowindex')) > 900)`);
@@ -305,7 +323,7 @@ describe('run view', function () {
     it('finds the cursor again where it has gone out of sight', async () => {
       const page = await open(running);
       await page.locator('.grid-head .cell-reward button').click();
-      await until(page, `document.querySelector('.cell-reward[aria-sort="ascending"]')`);
+      await sorted(page, 'reward');
       await page.locator('.grid').evaluate((grid) => (grid.scrollTop = 22_000));
       await until(page, `[...document.querySelectorAll('.grid-body .row')].every((row) => !row.matches('.loading') && Number(row.getAttribute('aria-rowindex')) > 900)`);
       await clickMiddle(page);
@@ -331,6 +349,7 @@ describe('run view', function () {
     it('asks for little, however often it changes', async () => {
       const page = await open(running);
       const before = (await requests(page, 'snapshot')).length;
+      const began = Date.now();
       await page.evaluate(async () => {
         for (let change = 0; change < 100; change++) {
           window.stub.finish(1);
@@ -339,7 +358,9 @@ describe('run view', function () {
       });
       await until(page, `document.querySelector('.count-total').innerText.startsWith('2,100')`);
       const asked = (await requests(page, 'snapshot')).length - before;
-      assert.ok(asked >= 1 && asked <= 12, `${asked} snapshots for 100 changes`);
+      // One at once, and one for each 300 ms that all of it took.
+      const most = 2 + (Date.now() - began) / 300;
+      assert.ok(asked >= 1 && asked <= most, `${asked} snapshots for 100 changes, at most ${most}`);
     });
 
     it('ends in place', async () => {
@@ -347,7 +368,7 @@ describe('run view', function () {
       await page.evaluate(() => window.stub.finish(3000, { state: 'done', finishedAt: Date.now() }));
       await page.getByRole('button', { name: 'Rerun', exact: true }).waitFor();
       assert.equal(await page.locator('vscode-progress-bar').count(), 0);
-      assert.equal(await total(page), '5,000 episodes');
+      await total(page, '5,000 episodes');
     });
   });
 
@@ -357,13 +378,14 @@ describe('run view', function () {
       await page.locator('vscode-textfield input').fill('status:completed');
       await until(page, `document.querySelector('.episode-count').textContent.includes(' of ')`);
       await page.locator('.grid-head .cell-reward button').click();
-      await until(page, `document.querySelector('.cell-reward[aria-sort="ascending"]')`);
+      await sorted(page, 'reward');
       await page.locator('.grid').evaluate((grid) => (grid.scrollTop = 100_000));
       await until(page, `[...document.querySelectorAll('.grid-body .row')].every((row) => !row.matches('.loading') && Number(row.getAttribute('aria-rowindex')) > 4000)`);
       await clickMiddle(page);
       await page.locator('vscode-tab-header', { hasText: 'Timing' }).click();
       await page.locator('.fold').click();
       await page.locator('rl-splitter').press('ArrowLeft');
+      await until(page, `document.querySelector('rl-splitter').ariaValueNow === '53' && document.querySelector('vscode-tab-header[active]').textContent.trim() === 'Timing'`);
       const facts = () => page.evaluate(() => ({
         filter: document.querySelector<HTMLInputElement>('vscode-textfield')!.value,
         scroll: document.querySelector('.grid')!.scrollTop,
@@ -378,7 +400,7 @@ describe('run view', function () {
       await page.reload();
       await page.locator('.row[aria-selected="true"]').waitFor();
       await page.locator('vscode-tab-header[active]').waitFor();
-      assert.deepEqual(await facts(), before);
+      await sees(facts, before);
       assert.equal(before.tab, 'Timing');
       const kept = await page.evaluate(() => JSON.parse(sessionStorage.getItem('stub-state')!) as { run: string });
       assert.equal(kept.run, '{"root":"/workspace","id":"run-14"}');
@@ -391,16 +413,16 @@ describe('run view', function () {
       });
       await page.reload();
       await page.locator('.grid-body .row').first().waitFor();
-      assert.equal(await total(page), '100 episodes');
+      await total(page, '100 episodes');
     });
 
     it('gives way to what a person asked to see', async () => {
       const page = await open({ total: 512, show: { episode: 341 } });
       assert.equal(await page.locator('.pane h2').textContent(), 'Episode 341');
       const filtered = await open({ total: 512, show: { filter: 'status:error' } });
-      assert.equal(await total(filtered), '5 of 512 episodes');
+      await total(filtered, '5 of 512 episodes');
       await page.evaluate(() => window.stub.show({ filter: 'status:error' }));
-      await until(page, `document.querySelector('.episode-count').textContent === '5 of 512 episodes'`);
+      await total(page, '5 of 512 episodes');
     });
   });
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import type { Page } from 'playwright-core';
 import { findings } from './axe.js';
-import { RunViewBrowser, until } from './page.js';
+import { RunViewBrowser, sees, until } from './page.js';
 import { type ThemeName, THEMES } from './themes.js';
 
 const SAMPLED = { total: 512, run: { samples: 8, seeds: { first: 0, last: 63 } } };
@@ -15,7 +15,7 @@ const groupBySeed = async (page: Page) => {
 const filtersTo = (page: Page, text: string) => until(page, `document.querySelector('vscode-textfield').value === ${JSON.stringify(text)}`);
 
 describe('run view of a run with several samples for each seed', function () {
-  this.timeout(60_000);
+  this.timeout(120_000);
   let browser: RunViewBrowser;
   before(async () => (browser = await RunViewBrowser.launch()));
   after(() => browser.close());
@@ -28,7 +28,7 @@ describe('run view of a run with several samples for each seed', function () {
     assert.equal(await single.locator('.pass-at-k').count(), 0);
     assert.equal(await single.getByRole('columnheader', { name: 'advantage' }).count(), 0);
     await single.locator('vscode-single-select').click();
-    assert.equal(await single.locator('vscode-single-select .option').count(), 3);
+    await sees(() => single.locator('vscode-single-select .option').count(), 3);
     assert.deepEqual(complaints, []);
     await page.context().close();
     await single.context().close();
@@ -38,8 +38,8 @@ describe('run view of a run with several samples for each seed', function () {
     const { page } = await browser.open(SAMPLED);
     await page.locator('vscode-textfield input').fill('seed:1');
     await until(page, `document.querySelector('.episode-count').textContent === '8 of 512 episodes'`);
+    await until(page, `document.querySelectorAll('.grid-body .row:not(.loading)').length === 8`);
     const advantages = (await page.locator('.grid-body .cell-advantage').allTextContents()).map(Number);
-    assert.equal(advantages.length, 8);
     assert.ok(Math.abs(advantages.reduce((sum, value) => sum + value, 0)) < 0.01);
     await page.getByRole('columnheader', { name: 'advantage' }).getByRole('button').click();
     const lowest = Math.min(...advantages);
@@ -54,7 +54,7 @@ describe('run view of a run with several samples for each seed', function () {
     for (const key of ['ArrowDown', 'ArrowDown', 'ArrowRight', 'ArrowRight', 'Enter']) await page.keyboard.press(key);
     await filtersTo(page, 'seed:2 sample:1');
     await until(page, `document.querySelector('.episode-count').textContent === '1 of 512 episodes'`);
-    assert.equal(await page.evaluate(`document.getElementById(document.querySelector('.seed-grid').getAttribute('aria-activedescendant')).getAttribute('aria-selected')`), 'true');
+    await until(page, `document.getElementById(document.querySelector('.seed-grid').getAttribute('aria-activedescendant')).ariaSelected === 'true'`);
     assert.match((await page.locator('.seed-readout').textContent())!, /^seed 2, sample 1: reward 0\.\d+, advantage [+-]\d/);
     await page.keyboard.press('Enter');
     await filtersTo(page, '');
@@ -91,7 +91,7 @@ describe('run view of a run with several samples for each seed', function () {
     await page.locator('.series-switch').click();
     await page.waitForSelector('rl-seed-series canvas');
     assert.equal(await page.locator('rl-seed-series .series-plot').getAttribute('aria-label'), 'Rewards by seed, of 64 seeds.');
-    assert.equal(await page.evaluate(`document.activeElement.className`), 'series-switch');
+    await until(page, `document.activeElement.className === 'series-switch'`);
     await page.context().close();
   });
 

@@ -38,7 +38,7 @@ const DATA = [
 const untranslated = (all: readonly string[]) => [...new Set(all.map((text) => outside(text).trim()))].filter((text) => /\p{L}{2,}/u.test(text) && !DATA.some((known) => known.test(text)));
 
 describe('run view in another language', function () {
-  this.timeout(60_000);
+  this.timeout(120_000);
   let browser: RunViewBrowser;
   before(async () => (browser = await RunViewBrowser.launch()));
   after(() => browser.close());
@@ -46,6 +46,7 @@ describe('run view in another language', function () {
   it('has no text that is not translated', async () => {
     const { page, complaints } = await browser.open({ total: 512, run: { samples: 2 }, bundle: await pseudoLocale() });
     await page.locator('.grid-body .row').nth(3).click();
+    await page.locator('vscode-tab-header').first().waitFor();
     for (const tab of await page.locator('vscode-tab-header').all()) {
       await tab.click();
       assert.deepEqual(untranslated(await page.evaluate(texts)), []);

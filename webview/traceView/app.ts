@@ -33,9 +33,7 @@ const WIDE = '(min-width: 720px)';
 const DIALOG_TIMEOUT_MS = 600_000;
 const SEARCH_TIMEOUT_MS = 600_000;
 const BLOBS_KEPT = 24;
-/** The extension, which writes the state to disk, is told of it no more often than this, ms. */
-const KEEP_MS = 200;
-/** The page sees the key for a search before VS Code does, which then asks for the same at most so much later, ms. */
+/** The page sees the key for a search before VS Code does, which then asks for the same; so much later, ms, that no longer opens a search that was closed. */
 const FIND_ECHO_MS = 3000;
 
 type Dialog = 'keys' | 'goTo';
@@ -61,8 +59,6 @@ export class TraceView extends PageElement {
   readonly #blobs = new Map<string, Promise<Uint8Array>>();
   #onHits: ((hits: readonly SearchHit[]) => void) | undefined;
   #search = 0;
-  #keeping?: ReturnType<typeof setTimeout>;
-  #unkept = false;
   /** The trace is there, and so is what was kept of the reader's place. */
   #opened = false;
   #findAt = -Infinity;
@@ -94,7 +90,6 @@ export class TraceView extends PageElement {
   override connectedCallback(): void {
     super.connectedCallback();
     this.#wide.addEventListener('change', this.#redraw);
-    window.addEventListener('pagehide', this.#keep);
     document.addEventListener('keydown', this.#onKey);
     void this.#model.open(this.view.member);
   }
@@ -102,36 +97,20 @@ export class TraceView extends PageElement {
   override disconnectedCallback(): void {
     super.disconnectedCallback();
     this.#wide.removeEventListener('change', this.#redraw);
-    window.removeEventListener('pagehide', this.#keep);
     document.removeEventListener('keydown', this.#onKey);
-    clearTimeout(this.#keeping);
     this.#player.pause();
     this.#source.dispose();
   }
 
   readonly #redraw = () => this.requestUpdate();
-  readonly #keep = () => {
-    // What happens before it is known where the reader was must not stand for it.
-    if (!this.#opened) return;
-    this.#unkept = false;
-    const state = keepState(this.dataset['trace'] ?? '', this.view);
-    void this.#client.request('keep', { state }).catch(() => undefined);
-  };
 
   #set(change: Partial<ViewState>): void {
     this.view = { ...this.view, ...change };
+    // What happens before it is known where the reader was must not stand for it.
     if (!this.#opened) return;
-    this.#unkept = true;
-    if (this.#keeping) {
-      // VS Code takes it at once: a page that goes gives no time to do it later.
-      keepState(this.dataset['trace'] ?? '', this.view);
-      return;
-    }
-    this.#keep();
-    this.#keeping = setTimeout(() => {
-      this.#keeping = undefined;
-      if (this.#unkept) this.#set({});
-    }, KEEP_MS);
+    // Each change at once: a page that goes gives no time to do it later.
+    const state = keepState(this.dataset['trace'] ?? '', this.view);
+    void this.#client.request('keep', { state }).catch(() => undefined);
   }
 
   get #total(): number {
@@ -193,7 +172,7 @@ export class TraceView extends PageElement {
 
   async #command(command: TraceViewCommand): Promise<void> {
     if (command === 'search') {
-      if (performance.now() - this.#findAt > FIND_ECHO_MS) this.#openSearch();
+      if (performance.now() - this.#findAt > FIND_ECHO_MS && !this.searchPanel?.contains(document.activeElement)) this.#openSearch();
       return;
     }
     await this.#do(command);

@@ -11,7 +11,7 @@ const cursorAt = (page: Page, row: number) => until(page, `document.querySelecto
 const lastRequest = (page: Page, method: string) => page.evaluate<unknown>(`compareStub.requests.findLast(({ method }) => method === '${method}')?.params`);
 
 describe('comparison of two runs', function () {
-  this.timeout(60_000);
+  this.timeout(180_000);
   let browser: CompareViewBrowser;
   before(async () => (browser = await CompareViewBrowser.launch()));
   after(() => browser.close());

@@ -10,7 +10,7 @@ const labels = (page: Page, first: string, second: string) =>
   until(page, `[...document.querySelectorAll('rl-diff-side .step-label')].map(({ textContent }) => textContent.trim()).join() === '${[`a ${first}`.trim(), `b ${second}`.trim()].join()}'`);
 
 describe('comparison of two traces', function () {
-  this.timeout(60_000);
+  this.timeout(180_000);
   let browser: DiffViewBrowser;
   before(async () => (browser = await DiffViewBrowser.launch()));
   after(() => browser.close());

@@ -27,7 +27,8 @@ export class EpisodePane extends PageElement {
   @state() private detail?: EpisodeDetail;
   @state() private problem?: string;
   #request?: AbortController;
-  #focusWhenShown = false;
+  /** What had the focus when it was asked for, while the tab is not there yet. */
+  #focusFrom: Element | null | undefined;
 
   override connectedCallback(): void {
     super.connectedCallback();
@@ -56,15 +57,17 @@ export class EpisodePane extends PageElement {
     }
   }
 
-  /** Moves the focus to the tab that is shown, once there is one. */
+  /** Moves the focus to the tab that is shown, once there is one, unless the reader has gone elsewhere by then. */
   focusTab(): void {
-    this.#focusWhenShown = true;
+    this.#focusFrom = document.activeElement;
     this.requestUpdate();
   }
 
   protected override updated(): void {
-    if (!this.#focusWhenShown || !this.detail || this.detail.record.episode !== this.episode) return;
-    this.#focusWhenShown = false;
+    if (this.#focusFrom === undefined || !this.detail || this.detail.record.episode !== this.episode) return;
+    const moved = document.activeElement !== this.#focusFrom;
+    this.#focusFrom = undefined;
+    if (moved) return;
     const header = this.querySelector<HTMLElement & { updateComplete: Promise<unknown> }>(`vscode-tab-header[data-tab="${this.tab}"]`)!;
     void header.updateComplete.then(() => header.focus());
   }
