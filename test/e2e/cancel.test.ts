@@ -1,6 +1,7 @@
 /** A run that is cancelled leaves nothing behind and keeps what is finished. */
 import assert from 'node:assert/strict';
 import { processesUsing } from '../../scripts/lib/leftovers.mjs';
+import { sees } from '../support/sees.js';
 import { tellStory } from './story.js';
 
 describe('cancelling in VS Code', function () {
@@ -14,15 +15,15 @@ describe('cancelling in VS Code', function () {
     await workbench.press(workbench.template('slow'), 'Run');
     await workbench.runView.waitForState(/running/i);
     await workbench.sandboxes.first().waitFor();
-    assert.ok((await sandboxProcesses()).length > 0, 'sandboxes run');
+    await sees(async () => (await sandboxProcesses()).length > 0, true);
 
     await workbench.press(workbench.run('slow', 1), 'Cancel Run');
     await workbench.runView.waitForState(/cancelled/i);
     await workbench.sandboxes.first().waitFor({ state: 'detached' });
-    assert.deepEqual(await sandboxProcesses(), []);
+    await sees(sandboxProcesses, []);
+    await sees(async () => (await story.workspace.runs())[0]?.run.state, 'cancelled');
     const [first] = await story.workspace.runs();
-    assert.equal(first?.run.state, 'cancelled');
-    assert.ok(first.episodes.every(({ reward }) => reward === null), 'nothing that was cut short has a reward');
+    assert.ok(first!.episodes.every(({ reward }) => reward === null), 'nothing that was cut short has a reward');
   });
 
   it('then runs another template as if nothing had been', async () => {

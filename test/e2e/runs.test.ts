@@ -1,10 +1,11 @@
 /** Runs that others began, what is asked before something is lost, and runs that were cut short. */
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
+import { sees } from '../support/sees.js';
 import { tellStory } from './story.js';
 
 const SEEDS = 24;
-const STEADY = `name: steady\nepisode:\n  run: sleep 0.5; echo 0.5\n  seeds: ${SEEDS}\n`;
+const STEADY = `name: steady\nepisode:\n  run: sleep 2; echo 0.5\n  seeds: ${SEEDS}\n`;
 
 describe('runs in the sidebar', function () {
   this.timeout(240_000);
@@ -23,18 +24,18 @@ describe('runs in the sidebar', function () {
   it('says that a run was interrupted, and resumes it with what it had', async () => {
     const { workbench, workspace } = story;
     const terminal = workspace.runInTerminal('steady', '-c', '3');
-    await workbench.page.getByRole('treeitem', { name: /^Run steady #2, running [3-9]/ }).waitFor();
+    await workbench.page.getByRole('treeitem', { name: /^Run steady #2, running [1-9]/ }).waitFor();
     terminal.kill('SIGKILL');
     await once(terminal, 'exit');
     const interrupted = workbench.page.getByRole('treeitem', { name: /^Run steady #2, interrupted/ });
     await interrupted.waitFor();
     const kept = (await runs()).at(-1)!.episodes;
-    assert.ok(kept.length >= 3 && kept.length < SEEDS, `${kept.length} episodes are kept`);
+    assert.ok(kept.length > 0 && kept.length < SEEDS, `${kept.length} episodes are kept`);
 
     await workbench.press(interrupted, 'Resume Run');
     await workbench.runView.waitForState(/finished/i);
-    const { run, episodes } = (await runs()).at(-1)!;
-    assert.equal(run.state, 'done');
+    await sees(async () => (await runs()).at(-1)!.run.state, 'done');
+    const { episodes } = (await runs()).at(-1)!;
     assert.deepEqual(episodes.map(({ seed }) => seed).sort((a, b) => a - b), Array.from({ length: SEEDS }, (_, seed) => seed));
     assert.deepEqual(episodes.slice(0, kept.length), kept, 'what had finished was not run again');
   });
@@ -56,6 +57,6 @@ describe('runs in the sidebar', function () {
     await workbench.answer('Delete');
     await run.waitFor({ state: 'detached' });
     await workbench.page.getByRole('tab', { name: /^steady #2/ }).waitFor({ state: 'detached' });
-    assert.deepEqual((await runs()).map(({ run }) => run.template), ['hello']);
+    await sees(async () => (await runs()).map(({ run }) => run.template), ['hello']);
   });
 });

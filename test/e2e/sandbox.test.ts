@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { mkdir } from 'node:fs/promises';
 import type { Locator } from 'playwright-core';
+import { sees } from '../support/sees.js';
 import { tellStory } from './story.js';
 
 const PORT = 8123;
@@ -148,7 +149,7 @@ describe('a live sandbox in VS Code', function () {
     const { workbench } = story;
     await menu(sandboxes().first(), 'Fork Sandbox');
     await sandboxes().filter({ hasText: 'fork' }).waitFor();
-    assert.equal(await sandboxes().count(), 2);
+    await sees(() => sandboxes().count(), 2);
     await workbench.press(item(/^Snapshot with-a-change, /), 'Open Sandbox');
     await sandboxes().nth(2).waitFor();
     await menu(sandboxes().nth(2), 'Run Command in Sandbox...');
@@ -170,7 +171,8 @@ describe('a live sandbox in VS Code', function () {
     await picture('terminate');
     await code.page.getByRole('button', { name: 'Terminate', exact: true }).click();
     await sandboxes().nth(2).waitFor({ state: 'detached' });
-    assert.equal(await sandboxes().filter({ hasText: 'fork' }).count(), 0, 'the one that was clicked is the one that is gone');
+    // The one that was clicked is the one that is gone.
+    await sees(() => sandboxes().filter({ hasText: 'fork' }).count(), 0);
     await workbench.command('RL Sandboxes: Terminate All Sandboxes');
     await code.page.getByRole('button', { name: 'Terminate All', exact: true }).click();
     await sandboxes().first().waitFor({ state: 'detached' });

@@ -1,22 +1,19 @@
 /** A page of a webview alone, in a real browser, under the policy that the extension gives it. */
-import assert from 'node:assert/strict';
 import { build } from 'esbuild';
 import { cp, mkdir, readFile } from 'node:fs/promises';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { extname, join, normalize } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
-import { isDeepStrictEqual } from 'node:util';
 import type { Browser, Page } from 'playwright-core';
 import { type PageParts, runViewPage } from '../../src/extension/panels/html.js';
 import { NO_BROWSER, launchBrowser } from '../support/browser.js';
+import { PATIENCE_MS } from '../support/sees.js';
 import type { StubOptions } from './stubHost.js';
 import { type ThemeName, THEMES } from './themes.js';
 
 const ROOT = join(import.meta.dirname, '../..');
 const BUILT = join(ROOT, 'out/webview');
-/** How long is waited for anything of a page: it costs where it does not come about, and a machine may be at much else. */
-const PATIENCE_MS = 30_000;
 const TYPES: Readonly<Record<string, string>> = { '.js': 'text/javascript', '.css': 'text/css', '.ttf': 'font/ttf' };
 
 export interface ViewOptions {
@@ -96,13 +93,6 @@ export async function until(page: Page, expression: string, timeoutMs = PATIENCE
   for (const deadline = Date.now() + timeoutMs; !(await holds()); await setTimeout(20)) {
     if (Date.now() > deadline) throw new Error(`Not within ${timeoutMs / 1000} s: ${expression}`, { cause: failure });
   }
-}
-
-/** Looks until what is seen is what is expected; says how the two differ if it never is. */
-export async function sees<T>(look: () => Promise<T>, expected: T, timeoutMs = PATIENCE_MS): Promise<void> {
-  let seen = await look();
-  for (const deadline = Date.now() + timeoutMs; !isDeepStrictEqual(seen, expected) && Date.now() < deadline; seen = await look()) await setTimeout(20);
-  assert.deepEqual(seen, expected);
 }
 
 /** A browser and what it needs; `close` ends all of it. */

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import type { Locator, Page } from 'playwright-core';
-import { type OpenOptions, RunViewBrowser, sees, until } from './page.js';
+import { sees } from '../support/sees.js';
+import { type OpenOptions, RunViewBrowser, until } from './page.js';
 
 const requests = (page: Page, method: string) => page.evaluate((name) => window.stub.requests.filter((request) => request.method === name).map((request) => request.params), method);
 const firstRow = (page: Page): Locator => page.locator('.grid-body .row[aria-rowindex="2"]');

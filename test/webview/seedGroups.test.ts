@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import type { Page } from 'playwright-core';
 import { findings } from './axe.js';
-import { RunViewBrowser, sees, until } from './page.js';
+import { sees } from '../support/sees.js';
+import { RunViewBrowser, until } from './page.js';
 import { type ThemeName, THEMES } from './themes.js';
 
 const SAMPLED = { total: 512, run: { samples: 8, seeds: { first: 0, last: 63 } } };

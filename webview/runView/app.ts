@@ -62,6 +62,8 @@ export class RunView extends PageElement {
     if (told !== this.#told) this.requestUpdate();
     this.#told = told;
   });
+  /** Where the reader was in the table, px, until that is another one. */
+  #top = this.view.scrollTop;
   /** What the page shows of the table's state. */
   #told = '';
   readonly #wide = matchMedia(WIDE);
@@ -154,7 +156,7 @@ export class RunView extends PageElement {
   #loadRows(): void {
     const { scrollTop } = this.view;
     const first = Math.floor(scrollTop / ROW_HEIGHT);
-    void this.#rows.renew(first, first + Math.ceil(innerHeight / ROW_HEIGHT)).then(() => this.grid?.restore(scrollTop));
+    void this.#rows.renew(first, first + Math.ceil(innerHeight / ROW_HEIGHT));
   }
 
   #show({ episode, filter }: RunViewTarget): void {
@@ -170,6 +172,7 @@ export class RunView extends PageElement {
 
   #reorder(): void {
     const order = orderOf(this.view);
+    this.#top = 0;
     if (this.grid) void this.grid.reorder(order);
     else void this.#rows.reorder(order, Math.ceil(innerHeight / ROW_HEIGHT));
   }
@@ -183,10 +186,11 @@ export class RunView extends PageElement {
   async #open(episode: number, focus: boolean): Promise<void> {
     clearTimeout(this.#following);
     this.#set({ selected: episode });
+    const focused = document.activeElement;
     await this.updateComplete;
     // Where the page is too small for all of it, the pane may be out of sight.
     this.pane?.scrollIntoView({ block: 'nearest' });
-    if (focus) this.pane?.focusTab();
+    if (focus) this.pane?.focusTab(focused);
   }
 
   async #act(action: ActionName): Promise<void> {
@@ -242,6 +246,7 @@ export class RunView extends PageElement {
         .descending=${descending}
         .selected=${selected}
         .marked=${this.marked}
+        .top=${this.#top}
         .empty=${this.#emptyTable(snapshot)}
       ></rl-episode-grid>
       ${selected === undefined

@@ -1,7 +1,8 @@
 /** The trace view in a real browser, by keyboard alone. */
 import assert from 'node:assert/strict';
 import type { Page } from 'playwright-core';
-import { sees, until } from '../page.js';
+import { sees } from '../../support/sees.js';
+import { until } from '../page.js';
 import { type TraceOptions, TraceViewBrowser } from './page.js';
 
 const label = (page: Page) => page.locator('.step-label').textContent();

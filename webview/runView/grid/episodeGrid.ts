@@ -23,6 +23,8 @@ export class EpisodeGrid extends PageElement {
   @property({ attribute: false }) selected?: number;
   /** Episodes that were chosen to do something with. */
   @property({ attribute: false }) marked: ReadonlySet<number> = new Set();
+  /** Where to scroll to, px, as soon as there are rows. */
+  @property({ attribute: false }) top = 0;
   /** What to say where there are no rows. */
   @property({ attribute: false }) empty = '';
   @query('.grid') private readonly scroller!: HTMLElement;
@@ -45,17 +47,12 @@ export class EpisodeGrid extends PageElement {
   #total = 0;
   #frame?: number;
 
-  /** Scrolls to a pixel, as soon as there are rows. */
-  restore(top: number): void {
-    this.#restoreTop = top;
-    this.requestUpdate();
-  }
-
   protected override willUpdate(changed: PropertyValues<this>): void {
     if (changed.has('samples') || changed.has('decimals') || this.#columns.length === 0) {
       this.#columns = columnsFor(this.samples, this.decimals);
       this.#pool = undefined;
     }
+    if (changed.has('top')) this.#restoreTop = this.top;
   }
 
   override render() {

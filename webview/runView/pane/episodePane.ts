@@ -57,9 +57,9 @@ export class EpisodePane extends PageElement {
     }
   }
 
-  /** Moves the focus to the tab that is shown, once there is one, unless the reader has gone elsewhere by then. */
-  focusTab(): void {
-    this.#focusFrom = document.activeElement;
+  /** Moves the focus to the tab that is shown, once there is one, unless the reader has left `from` by then. */
+  focusTab(from: Element | null): void {
+    this.#focusFrom = from;
     this.requestUpdate();
   }
 
