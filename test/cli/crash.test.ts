@@ -1,21 +1,22 @@
 import assert from 'node:assert/strict';
-import { appendFile, readFile, writeFile } from 'node:fs/promises';
+import { appendFile, readFile, readdir, writeFile } from 'node:fs/promises';
 import { once } from 'node:events';
+import { setTimeout as delay } from 'node:timers/promises';
 import type { EpisodeRecord } from '../../src/store/records.js';
 import { Workspace, type Running } from './support.js';
 
-const SLOWISH = 'episode:\n  run: sleep 0.2; echo 0.$RL_SEED\n';
+const SLOWISH = 'episode:\n  run: sleep 0.3; echo 0.$RL_SEED\n';
 
 interface Listed {
   runs: { run: { id: string; state: string; total: number }; finished: number }[];
 }
 
-/** Resolves when the run has at least so many finished episodes on disk. */
+/** Resolves when the run has at least so many finished episodes on disk: at once, since it goes on meanwhile. */
 async function finishedOnDisk(workspace: Workspace, atLeast: number): Promise<string> {
-  for (let tries = 0; tries < 600; tries++) {
-    const { runs } = await workspace.json<Listed>('list');
-    const run = runs[0];
-    if (run && run.finished >= atLeast) return run.run.id;
+  const folder = workspace.path('.rlenv', 'runs');
+  for (const deadline = Date.now() + 60_000; Date.now() < deadline; await delay(10)) {
+    const [id] = await readdir(folder).catch(() => []);
+    if (id !== undefined && (await seeds(workspace, id).catch(() => [])).length >= atLeast) return id;
   }
   throw new Error(`no run came to ${atLeast} episodes`);
 }

@@ -107,7 +107,7 @@ describe('the engine behind windows of VS Code', function () {
     const { workbench } = story;
     const names = async () => (await last()).episodes.map(({ seed, startedAt }) => `${seed} ${startedAt}`);
     const { pid } = await status();
-    process.kill(pid!, 'SIGKILL');
+    process.kill(pid, 'SIGKILL');
     // The driver that tests need shows no toasts.
     await workbench.command('Notifications: Show Notifications');
     const offer = workbench.page.locator('.notification-list-item', { hasText: new RegExp(`steady #3 was interrupted; \\d+ of ${SEEDS} episodes are kept`) });

@@ -4,6 +4,7 @@ import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import * as vscode from 'vscode';
 import { Commands, InternalCommands } from '../../src/extension/ids.js';
+import { sees } from '../support/sees.js';
 import { activated, inWorkspace, until } from './api.js';
 
 describe('activation', () => {
@@ -34,8 +35,7 @@ describe('activation', () => {
     const lenses = async (uri: vscode.Uri) => vscode.commands.executeCommand<vscode.CodeLens[]>('vscode.executeCodeLensProvider', uri);
     const template = inWorkspace('hello.rlenv.yaml');
     await vscode.window.showTextDocument(template);
-    const commands = (await lenses(template)).map(({ command }) => command?.command);
-    assert.deepEqual(commands.slice(0, 2), [Commands.run, Commands.build]);
+    await sees(async () => (await lenses(template)).map(({ command }) => command?.command).slice(0, 2), [Commands.run, Commands.build]);
     const other = inWorkspace('other.yaml');
     await vscode.workspace.fs.writeFile(other, new TextEncoder().encode('name: x\n'));
     await vscode.window.showTextDocument(other);

@@ -6,7 +6,7 @@ import type { Handle, Tree } from '../../src/extension/views/tree.js';
 import type { Node } from '../../src/extension/views/node.js';
 
 const ID = 'rl-sandboxes.rl-sandboxes';
-export const PATIENCE_MS = 30_000;
+export const PATIENCE_MS = 60_000;
 
 export async function activated(): Promise<TestApi> {
   const extension = vscode.extensions.getExtension<TestApi>(ID);
@@ -26,7 +26,7 @@ export async function showSidebar(): Promise<void> {
 
 type Subscribe = (listener: () => unknown) => vscode.Disposable;
 
-/** Resolves with what `look` finds, which is asked now and after each of the events. Rejects after 30 s with what was seen last. */
+/** Resolves with what `look` finds, which is asked now and after each of the events. Rejects after a minute with what was seen last. */
 export function until<T>(what: string, events: readonly Subscribe[], look: () => T | undefined | Promise<T | undefined>, describe: () => unknown = () => ''): Promise<T> {
   return new Promise((resolve, reject) => {
     const subscriptions: vscode.Disposable[] = [];

@@ -6,6 +6,7 @@ import * as vscode from 'vscode';
 import type { TestApi } from '../../src/extension/activate.js';
 import { Commands, Items } from '../../src/extension/ids.js';
 import type { RunRef } from '../../src/extension/views/node.js';
+import { sees } from '../support/sees.js';
 import { activated, inWorkspace, itemOf, nodesOf, showSidebar, until, workspaceFolder, write } from './api.js';
 
 const FEW = `name: few
@@ -90,9 +91,9 @@ describe('the loop in VS Code', function () {
     const tab = () => vscode.window.tabGroups.all.flatMap(({ tabs }) => tabs).find(({ input }) => input instanceof vscode.TabInputWebview && input.viewType.includes('rlSandboxes.runView'));
     const opened = await until('the run view', [vscode.window.tabGroups.onDidChangeTabs], tab);
     assert.match(opened.label, /^few #\d+$/);
-    assert.equal(api.services.runViews.isVisible(run), true);
+    await sees(() => api.services.runViews.isVisible(run), true);
     await vscode.window.tabGroups.close(opened);
-    assert.equal(api.services.runViews.isVisible(run), false);
+    await sees(() => api.services.runViews.isVisible(run), false);
     await vscode.commands.executeCommand(Commands.openRun, run);
     await until('the run view again', [vscode.window.tabGroups.onDidChangeTabs], () => (api.services.runViews.isVisible(run) ? true : undefined));
   });
@@ -137,12 +138,12 @@ describe('the loop in VS Code', function () {
     const active = await itemOf(api.trees.runs, (node) => node.run?.id === slow.id && node.item === Items.activeRun, 'the run as active');
     assert.match(active.node.description!, /^running 0\/8/);
     await until('a badge', [api.services.runs.onDidChangeRun], () => (api.trees.runs.view.badge ? true : undefined));
-    assert.ok((await api.services.sandboxes.list()).length > 0);
+    await sees(async () => (await api.services.sandboxes.list()).length > 0, true);
 
     await vscode.commands.executeCommand(Commands.cancelRun, active);
-    assert.equal(summary(slow).run.state, 'cancelled');
-    assert.deepEqual(await api.services.sandboxes.list(), []);
-    assert.equal(api.trees.runs.view.badge, undefined);
+    await ended(slow, 'cancelled');
+    await sees(() => api.services.sandboxes.list(), []);
+    await sees(() => api.trees.runs.view.badge, undefined);
     await itemOf(api.trees.runs, (node) => node.run?.id === slow.id && node.item!.startsWith(Items.incompleteRun), 'the run as incomplete');
   });
 

@@ -6,6 +6,7 @@ import type { TestApi } from '../../src/extension/activate.js';
 import { Commands, SandboxScheme } from '../../src/extension/ids.js';
 import { sandboxUri } from '../../src/extension/sandbox/fileSystem.js';
 import type { SandboxRef } from '../../src/extension/views/node.js';
+import { sees } from '../support/sees.js';
 import { activated, inWorkspace, itemOf, showSidebar, until, workspaceFolder } from './api.js';
 
 describe('a live sandbox', function () {
@@ -124,13 +125,13 @@ describe('a live sandbox', function () {
     const { terminals } = api.services;
     const terminal = await vscode.commands.executeCommand<vscode.Terminal>(Commands.openSandboxTerminal, ref);
     await vscode.commands.executeCommand(Commands.openSandboxTerminal, ref);
-    assert.deepEqual(terminals.of(ref).map(({ name }) => name.replace(/-\w{4}/, '')), ['hello', 'hello (2)']);
+    await sees(() => terminals.of(ref).map(({ name }) => name.replace(/-\w{4}/, '')), ['hello', 'hello (2)']);
     const closed = new Promise<vscode.Terminal>((resolve) => {
       const subscription = vscode.window.onDidCloseTerminal((one) => one === terminal && (subscription.dispose(), resolve(one)));
     });
     terminal.sendText('exit 7');
     assert.equal((await closed).exitStatus?.code, 7);
-    assert.equal(terminals.of(ref).length, 1);
+    await sees(() => terminals.of(ref).length, 1);
   });
 
   it('is ended, and then its files are out of reach and its terminals say so', async () => {

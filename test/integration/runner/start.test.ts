@@ -107,7 +107,8 @@ describe('the start of a runner', function () {
     const before = [await ticks(), await switches()] as const;
     await delay(3000);
     const [used, woken] = [(await ticks()) - before[0], (await switches()) - before[1]];
-    assert.ok(used <= 1, `${used} ticks of the processor in 3 s`);
+    // A collection of garbage may fall into them.
+    assert.ok(used <= 3, `${used} ticks of the processor in 3 s`);
     assert.ok(woken <= 10, `woken ${woken} times in 3 s`);
   });
 });

@@ -131,15 +131,15 @@ describe('the runner of a window', function () {
     open();
     const old = await pid();
     process.kill(old, 'SIGSTOP');
-    const stopped = new Runner({ ...runner['options'], startTimeoutMs: 500 });
+    const hasty = new Runner({ ...runner['options'], startTimeoutMs: 500 });
     try {
-      await assert.rejects(stopped.request('run/list', { root: home.root }), { code: 'Timeout', message: new RegExp(`does not answer .*${old}`) });
-      await stopped.restart();
-      assert.equal(isAlive(old), false);
-      assert.notEqual(await stopped.pid(), old);
+      await assert.rejects(hasty.request('run/list', { root: home.root }), { code: 'Timeout', message: new RegExp(`does not answer .*${old}`) });
     } finally {
-      stopped.dispose();
+      hasty.dispose();
     }
+    await runner.restart();
+    assert.equal(isAlive(old), false);
+    assert.notEqual(await pid(), old);
   });
 
   it('is given up when it says nothing, and then no process is left', async () => {
