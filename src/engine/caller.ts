@@ -1,5 +1,7 @@
 /** Whoever asks something of the engine: what of its environment counts. */
 import type { OfferedChat } from '../rollout/policies/llm/chat.js';
+import { addressNames } from '../sandbox/account.js';
+import { PROVIDERS } from '../sandbox/registry.js';
 
 export type { OfferedChat } from '../rollout/policies/llm/chat.js';
 export { Redactor } from '../rollout/secrets.js';
@@ -15,21 +17,26 @@ export interface Caller {
 
 export const thisProcess: Caller = { environment: process.env, variables: () => Promise.resolve(process.env) };
 
+const ACCOUNTS = PROVIDERS.flatMap(({ account }) => account ?? []);
+
 /**
  * The variables that make a difference to where sandboxes are found and to programs of this machine. Two callers that agree in all of them
  * share their connections to providers.
  */
-export const ENVIRONMENT_NAMES = [
+export const ENVIRONMENT_NAMES: readonly string[] = [
   ...['PATH', 'HOME', 'USER', 'LANG', 'LC_ALL', 'TZ', 'TMPDIR', 'TEMP', 'TMP', 'XDG_RUNTIME_DIR', 'SSH_AUTH_SOCK'],
   ...['SystemRoot', 'PATHEXT', 'USERPROFILE', 'APPDATA', 'LOCALAPPDATA'],
   ...['DOCKER_HOST', 'DOCKER_CONTEXT', 'DOCKER_CONFIG', 'DOCKER_TLS', 'DOCKER_TLS_VERIFY', 'DOCKER_CERT_PATH'],
-  ...['E2B_DOMAIN', 'E2B_API_URL', 'E2B_SANDBOX_URL', 'RL_SANDBOXES_E2B_CONCURRENT', 'RL_SANDBOXES_E2B_CREATIONS_PER_SECOND'],
-] as const;
+  ...ACCOUNTS.flatMap((account) => [...addressNames(account), ...account.limits]),
+];
 
 /** Keys of accounts, which go from caller to engine and stay in memory there. */
-const KEY_NAMES = ['E2B_API_KEY'] as const;
+const KEY_NAMES: readonly string[] = ACCOUNTS.map(({ key }) => key);
 
 const pick = (environment: NodeJS.ProcessEnv, names: readonly string[]): Record<string, string> => Object.fromEntries(names.flatMap((name) => (environment[name] === undefined ? [] : [[name, environment[name]]])));
+
+/** Keys of accounts in an environment: what must not be written anywhere. */
+export const keysIn = (environment: NodeJS.ProcessEnv): readonly string[] => Object.values(pick(environment, KEY_NAMES));
 
 /** All that makes a difference. */
 export const relevant = (environment: NodeJS.ProcessEnv): Record<string, string> => pick(environment, [...ENVIRONMENT_NAMES, ...KEY_NAMES]);

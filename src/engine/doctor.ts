@@ -1,8 +1,22 @@
 /** What is there, what is missing and what to do about it. */
 import { PROVIDERS } from '../sandbox/registry.js';
+import { relevant } from './caller.js';
 import type { Engine } from './engine.js';
-import type { DoctorReport } from './reports.js';
+import { Providers } from './providers.js';
+import type { DoctorReport, ProviderReport } from './reports.js';
 import { VERSION } from './version.js';
+
+/** One provider, with the caller's variables or with others, which are forgotten again. */
+export async function checkProvider(engine: Engine, provider: string, environment?: NodeJS.ProcessEnv, signal?: AbortSignal): Promise<ProviderReport> {
+  const entry = PROVIDERS.find(({ id }) => id === provider);
+  if (!entry) throw new Error(`there is no provider "${provider}"`);
+  const providers = environment ? new Providers(engine.layout, relevant(environment), () => undefined) : engine.providers;
+  try {
+    return { id: entry.id, title: entry.title, ...(await providers.check(entry.id, signal)) };
+  } finally {
+    if (environment) await providers.close();
+  }
+}
 
 /** `preferred` is the setting's provider, if it is not `auto`. */
 export async function doctor(engine: Engine, preferred?: string, signal?: AbortSignal): Promise<DoctorReport> {

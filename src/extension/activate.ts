@@ -2,8 +2,10 @@
 import * as l10n from '@vscode/l10n';
 import { join } from 'node:path';
 import * as vscode from 'vscode';
+import { Accounts } from './accounts.js';
 import { logBuildOutput } from './buildOutput.js';
 import { Commander } from './commander.js';
+import { registerAccountCommands } from './commands/accounts.js';
 import { registerByHandCommands } from './commands/byHand.js';
 import { registerCompareRunsCommand } from './commands/compareRuns.js';
 import { registerCompareTracesCommand } from './commands/compareTraces.js';
@@ -47,6 +49,7 @@ import { Setup } from './setup.js';
 import { Snapshots } from './snapshots.js';
 import { Templates } from './templates.js';
 import { tellDied, tellOlder } from './tellDied.js';
+import { createAccountsView } from './views/accountsView.js';
 import { createRunsView } from './views/runsView.js';
 import { createSandboxesView } from './views/sandboxesView.js';
 import { createTemplatesView } from './views/templatesView.js';
@@ -54,7 +57,7 @@ import type { Tree } from './views/tree.js';
 
 /** What tests inside VS Code look at, since the API of VS Code shows no tree. Absent in use. */
 export interface TestApi {
-  readonly trees: { readonly templates: Tree; readonly sandboxes: Tree; readonly runs: Tree };
+  readonly trees: { readonly templates: Tree; readonly sandboxes: Tree; readonly runs: Tree; readonly accounts: Tree };
   readonly services: Services;
 }
 
@@ -65,7 +68,9 @@ export function activate(context: vscode.ExtensionContext): TestApi | undefined 
     return thing;
   };
   const log = own(vscode.window.createOutputChannel('RL Sandboxes', { log: true }));
-  const engine = new Runner({
+  const accounts = own(new Accounts({ secrets: context.secrets, state: context.globalState, storage: context.globalStorageUri.fsPath, runner: () => engine, log }));
+  const engine: Runner = new Runner({
+    accounts: () => accounts.variables(),
     execPath: process.execPath,
     script: join(context.extensionPath, 'dist', 'runner.mjs'),
     log: (level, message) => log[level](message),
@@ -89,6 +94,7 @@ export function activate(context: vscode.ExtensionContext): TestApi | undefined 
     log,
     runner: engine,
     commander: own(new Commander(log)),
+    accounts,
     templates: own(new Templates(engine)),
     runs: own(new Runs(engine, log)),
     sandboxes,
@@ -124,7 +130,7 @@ export function activate(context: vscode.ExtensionContext): TestApi | undefined 
   own(live.tree);
   const { tree: runs, loadMore } = createRunsView(services);
   own(runs);
-  const trees = { templates, sandboxes: live.tree, runs };
+  const trees = { templates, sandboxes: live.tree, runs, accounts: own(createAccountsView(services)) };
   own(new Looking(engine, Object.values(trees), services.runViews));
   const refresh = () => Object.values(trees).forEach((tree) => tree.refresh());
   const otherFolders = () => {
@@ -150,6 +156,7 @@ export function activate(context: vscode.ExtensionContext): TestApi | undefined 
   registerTravelCommands(services);
   registerByHandCommands(services);
   registerSolutionCommands(services);
+  registerAccountCommands(services);
   registerSetupCommands(services, documents, { refresh });
   services.commander.register(InternalCommands.loadMoreRuns, {
     target: () => true,

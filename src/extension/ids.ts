@@ -69,6 +69,10 @@ export const Commands = {
   deleteSnapshot: 'rlSandboxes.deleteSnapshot',
   pruneSnapshots: 'rlSandboxes.pruneSnapshots',
   showLineage: 'rlSandboxes.showLineage',
+  signIn: 'rlSandboxes.signIn',
+  signOut: 'rlSandboxes.signOut',
+  switchProfile: 'rlSandboxes.switchProfile',
+  checkAccount: 'rlSandboxes.checkAccount',
   refresh: 'rlSandboxes.refresh',
   doctor: 'rlSandboxes.doctor',
   copyDiagnostics: 'rlSandboxes.copyDiagnostics',
@@ -96,6 +100,7 @@ export const Views = {
   templates: 'rlSandboxes.templates',
   sandboxes: 'rlSandboxes.sandboxes',
   runs: 'rlSandboxes.runs',
+  accounts: 'rlSandboxes.accounts',
 } as const;
 export type ViewId = (typeof Views)[keyof typeof Views];
 
@@ -147,6 +152,9 @@ export const Items = {
   incompleteRun: 'run.incomplete',
   incompleteRunWithFailures: 'run.incomplete.failures',
   episode: 'episode',
+  /** At a service, with a profile that counts. */
+  account: 'account',
+  accountWithoutProfile: 'account.none',
 } as const;
 export type ItemId = (typeof Items)[keyof typeof Items];
 

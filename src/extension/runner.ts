@@ -7,7 +7,7 @@ import { EventEmitter } from 'node:events';
 import { setTimeout as delay } from 'node:timers/promises';
 import { LOOKS, type CallerRequests, type RunnerNotifications, type RunnerRequests, type RunPlace, type Work } from '../runner/api.js';
 import { RunnerError, type RequestOptions } from '../runner/client.js';
-import { connectRunner, type ConnectOptions, type RunnerConnection } from '../runner/connect.js';
+import { connectRunner, relevant, type ConnectOptions, type RunnerConnection } from '../runner/connect.js';
 import { identityOf } from '../runner/identity.js';
 import { lockHolder } from '../runner/lock.js';
 import { findPlace } from '../runner/place.js';
@@ -18,6 +18,8 @@ export interface RunnerOptions {
   readonly startTimeoutMs?: number;
   /** How long the runner is to stay when nothing needs it. */
   readonly idleTimeoutMs: () => number | undefined;
+  /** Variables of the accounts that are signed in to, in place of those of the environment. */
+  readonly accounts: () => Promise<NodeJS.ProcessEnv>;
   readonly log: (level: 'info' | 'warn' | 'error', message: string) => void;
   /** Whether more than looking is allowed: in a workspace that is not trusted nothing is run, made or removed. */
   readonly mayAct: () => boolean;
@@ -43,6 +45,8 @@ const DEADLINES: Record<Exclude<keyof RunnerRequests, 'hello'>, number | undefin
   'look': 30 * SECOND,
   'runner/status': 30 * SECOND,
   'runner/retire': 10 * SECOND,
+  'account/use': 30 * SECOND,
+  'account/check': 30 * SECOND,
   'doctor': 60 * SECOND,
   'template/status': 60 * SECOND,
   'build': undefined,
@@ -198,6 +202,14 @@ export class Runner {
     );
   }
 
+  /** Other accounts count from the next request on. */
+  async useAccounts(): Promise<void> {
+    const connection = await this.current?.catch(() => undefined);
+    if (!connection) return;
+    const environment = relevant({ ...process.env, ...(await this.options.accounts()) });
+    await connection.client.request('account/use', { environment }, { signal: AbortSignal.timeout(DEADLINES['account/use']!) });
+  }
+
   /** Connects if an engine runs, and starts none. */
   async attach(): Promise<boolean> {
     if (this.current || this.disposed) return true;
@@ -250,7 +262,7 @@ export class Runner {
     const identity = await identityOf(script).catch((cause: Error) => {
       throw new RunnerError(cause.message, { code: 'StartFailed' }, { cause });
     });
-    return { place: await findPlace(), identity, client: 'vscode', start: { execPath, script }, timeoutMs: startTimeoutMs, idleTimeoutMs: idleTimeoutMs() };
+    return { place: await findPlace(), identity, client: 'vscode', start: { execPath, script }, timeoutMs: startTimeoutMs, idleTimeoutMs: idleTimeoutMs(), accounts: await this.options.accounts() };
   }
 
   private async open(): Promise<RunnerConnection> {

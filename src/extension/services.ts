@@ -1,5 +1,6 @@
 /** What commands and views are given. */
 import type * as vscode from 'vscode';
+import type { Accounts } from './accounts.js';
 import type { Commander } from './commander.js';
 import type { CompareViews } from './panels/compareViews.js';
 import type { Monitors } from './panels/monitors.js';
@@ -22,6 +23,7 @@ export interface Services {
   readonly log: vscode.LogOutputChannel;
   readonly commander: Commander;
   readonly runner: Runner;
+  readonly accounts: Accounts;
   readonly templates: Templates;
   readonly runs: Runs;
   readonly sandboxes: Sandboxes;

@@ -11,7 +11,7 @@ import type { Pairs, PairsQuery, RunComparison } from '../protocol/compareView.j
 import type { EpisodeDetail, Groups, GroupsQuery, Rows, RowsQuery, RunSnapshot } from '../protocol/runView.js';
 import type { ComparedRow, DifferenceQuery, TraceComparison, TracePair } from '../protocol/traceDiff.js';
 import type { Place, SearchEnd, SearchHit, StepDetail, StepSummary, TimelineBin, TraceHead, TraceOpened, TraceRef } from '../protocol/traceView.js';
-import type { BuildResult, DoctorReport, RunSummary, TemplateStatus } from '../engine/reports.js';
+import type { BuildResult, DoctorReport, ProviderReport, RunSummary, TemplateStatus } from '../engine/reports.js';
 import type { Problem } from '../template/template.js';
 import type { SandboxNotifications, SandboxRequests } from './sandboxApi.js';
 import type { Identity } from './identity.js';
@@ -116,6 +116,10 @@ export interface RunnerRequests extends SandboxRequests, TraceRequests {
   /** Takes no more work from now on, and ends with the last that it has. Answers what that is. */
   'runner/retire': { params: Record<string, never>; result: Work };
   'doctor': { params: { root: string; provider?: string }; result: DoctorReport };
+  /** Variables that lead to the caller's accounts are these from now on, their keys among them; runs that go on keep theirs. */
+  'account/use': { params: { environment: Readonly<Record<string, string>> }; result: null };
+  /** Asks one provider: with the caller's variables, or with others that are tried before they are kept. */
+  'account/check': { params: { root: string; provider: string; environment?: Readonly<Record<string, string>> }; result: ProviderReport };
   'template/status': { params: { root: string; file: string; provider?: string }; result: TemplateStatus };
   /** Ends when the build ends; its output arrives as `build/output`. Cancelling the request cancels the build. */
   'build': { params: { root: string; file: string; provider?: string; rebuild?: boolean }; result: BuildResult };
@@ -175,7 +179,7 @@ export interface CallerRequests {
  */
 export const LOOKS: ReadonlySet<keyof RunnerRequests> = new Set([
   ...(['hello', 'look', 'runner/status', 'runner/retire', 'shutdown'] as const),
-  ...(['doctor', 'template/status', 'run/list', 'run/snapshot', 'run/rows', 'run/groups', 'run/compare', 'run/pairs', 'run/episode', 'run/export'] as const),
+  ...(['account/use', 'account/check', 'doctor', 'template/status', 'run/list', 'run/snapshot', 'run/rows', 'run/groups', 'run/compare', 'run/pairs', 'run/episode', 'run/export'] as const),
   ...(['trace/open', 'trace/refresh', 'trace/summaries', 'trace/step', 'trace/raw', 'trace/blob', 'trace/text', 'trace/solution', 'trace/timeline', 'trace/nextError', 'trace/search', 'trace/compare', 'trace/comparedRows', 'trace/nextDifference', 'trace/close'] as const),
   'snapshot/lineage',
 ]);

@@ -11,6 +11,8 @@ import { isNewer, PROTOCOL, type Identity } from './identity.js';
 import { lockHolder } from './lock.js';
 import { checkPrivate, makePrivate, type Place } from './place.js';
 
+export { relevant } from '../engine/caller.js';
+
 export interface ConnectOptions {
   readonly place: Place;
   readonly identity: Identity;
@@ -26,6 +28,8 @@ export interface ConnectOptions {
   readonly timeoutMs?: number;
   /** Of the caller: secrets that templates name are taken from it when they are asked for. */
   readonly environment?: NodeJS.ProcessEnv;
+  /** Variables of the caller's accounts, in place of those of its environment; templates are not given them as secrets. */
+  readonly accounts?: NodeJS.ProcessEnv;
 }
 
 export interface RunnerConnection {
@@ -79,7 +83,7 @@ export async function connectRunner(options: ConnectOptions): Promise<RunnerConn
 
 /** Undefined if nobody listens there, or ends before it answers. */
 async function tryConnect(options: ConnectOptions, deadline: number): Promise<RunnerConnection | undefined> {
-  const { place, identity, client, idleTimeoutMs, environment = process.env } = options;
+  const { place, identity, client, idleTimeoutMs, environment = process.env, accounts } = options;
   const socket = await dial(place.socket);
   if (!socket) return undefined;
   const token = await readFile(place.token, 'utf8').catch(() => undefined);
@@ -109,7 +113,7 @@ async function tryConnect(options: ConnectOptions, deadline: number): Promise<Ru
   const runner = new RunnerClient(messages);
   runner.answer('variables', ({ names }) => Object.fromEntries(names.flatMap((name) => (environment[name] === undefined ? [] : [[name, environment[name]]]))));
   messages.listen();
-  const hello: Hello = { ...identity, token, client, idleTimeoutMs, environment: relevant(environment) };
+  const hello: Hello = { ...identity, token, client, idleTimeoutMs, environment: relevant({ ...environment, ...accounts }) };
   try {
     const welcome = await within(Promise.race([runner.request('hello', hello), closed.then(() => undefined)]), deadline, 'the engine does not answer');
     if (!welcome) return undefined;

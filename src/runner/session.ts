@@ -2,7 +2,7 @@
 import { timingSafeEqual } from 'node:crypto';
 import type { Socket } from 'node:net';
 import { CancellationTokenSource, ErrorCodes, ResponseError, type CancellationToken, type MessageConnection } from 'vscode-jsonrpc/node';
-import { relevant, type Caller } from '../engine/caller.js';
+import { keysIn, relevant, type Caller } from '../engine/caller.js';
 import type { CallerRequests, Hello, RunnerNotifications, Welcome } from './api.js';
 import { toResponseError } from './errors.js';
 import { overSocket } from './wire.js';
@@ -67,6 +67,17 @@ export class Session {
     this.connection.listen();
   }
 
+  /** Keys in these variables are in no log from now on. */
+  hide(environment: Readonly<Record<string, string>>): void {
+    this.options.onSecrets(keysIn(environment));
+  }
+
+  /** From now on it asks with these variables. */
+  use(environment: Readonly<Record<string, string>>): void {
+    this.hide(environment);
+    this.caller = { ...this.caller!, environment: relevant(environment) };
+  }
+
   look(roots: readonly { readonly root: string; readonly visible: boolean }[]): void {
     this.roots.clear();
     for (const { root, visible } of roots) this.roots.set(root, visible);
@@ -86,6 +97,7 @@ export class Session {
     if (given.length !== expected.length || !timingSafeEqual(given, expected)) return false;
     this.who = String(hello!.client);
     this.caller = { environment: relevant(hello!.environment ?? {}), variables: (names) => this.variables(names), ...(this.who === 'vscode' && { chat: (request, signal) => this.chat(request, signal) }) };
+    this.options.onSecrets(keysIn(this.caller.environment));
     this.options.onOpen(this, hello as Hello);
     return true;
   }

@@ -13,10 +13,15 @@ export class SandboxError extends Error {
   }
 }
 
+/** What is wrong with an account: there is none, its key is refused, or its service cannot be reached. */
+export type AccountProblem = 'signed-out' | 'wrong-key' | 'no-network';
+
 /** The provider does not answer. `hint` is what a person can do. */
 export class ProviderUnavailable extends SandboxError {
-  constructor(message: string, readonly hint: string, options?: { cause?: unknown }) {
+  readonly problem: AccountProblem | undefined;
+  constructor(message: string, readonly hint: string, options?: { cause?: unknown; problem?: AccountProblem }) {
     super(message, options);
+    this.problem = options?.problem;
   }
 }
 

@@ -3,6 +3,7 @@
  * `test/integration/conformance.ts`; everything else in the project knows only this file.
  */
 import type { Duplex, Readable } from 'node:stream';
+import type { AccountProblem } from './errors.js';
 import type { NetworkRequest } from './network/proxy.js';
 
 /** `none`: the sandbox's own loopback interface and nothing else. `full`: what the machine has. A list: the same as `none`, with a proxy that leads to these hosts only (`network/allowList.ts`). */
@@ -47,7 +48,7 @@ export interface Health {
   /** What a person can do about it; present when not ok. */
   readonly hint?: string;
   /** Stable name of the reason, for a view to hang an action on. */
-  readonly code?: 'not-installed' | 'not-running' | 'permission' | 'wrong-context' | 'unsupported' | 'error';
+  readonly code?: 'not-installed' | 'not-running' | 'permission' | 'wrong-context' | 'unsupported' | AccountProblem | 'quota' | 'error';
   /** What is in force for each limit; absent when not ok. */
   readonly limits?: { readonly cpu: LimitMechanism; readonly memory: LimitMechanism; readonly pids: LimitMechanism; readonly disk: LimitMechanism };
   /** Why isolation of that kind cannot be had from it, in one line each; a kind that is not named can be had if the capabilities have it. */
@@ -56,6 +57,8 @@ export interface Health {
   readonly noMemorySnapshots?: string;
   /** The same of sandboxes that are suspended, of a provider that can. */
   readonly noSuspend?: string;
+  /** Of a service: which, how many sandboxes of this project live there, and what the plan allows. */
+  readonly account?: { readonly service: string; readonly live: number; readonly concurrent: number; readonly creationsPerSecond: number };
   /** Further lines for `doctor`, as label and text. */
   readonly details?: Readonly<Record<string, string>>;
 }

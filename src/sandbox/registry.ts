@@ -1,6 +1,8 @@
 /** All providers, best first: one line each. A provider's code, and its SDK with it, is loaded when it is first opened. */
+import type { AccountForm } from './account.js';
 import { bubblewrapCapabilities } from './bubblewrap/capabilities.js';
 import { dockerCapabilities } from './docker/capabilities.js';
+import { e2bAccountForm } from './e2b/accountForm.js';
 import { e2bCapabilities } from './e2b/capabilities.js';
 import { podmanCapabilities } from './podman/capabilities.js';
 import { ProviderUnavailable } from './errors.js';
@@ -12,6 +14,8 @@ export interface ProviderEntry {
   readonly capabilities: Capabilities;
   /** On machines of somebody else, who is paid for them: taken only where it is named. */
   readonly remote?: true;
+  /** How an account there is named. */
+  readonly account?: AccountForm;
   readonly load: () => Promise<{ readonly createProvider: (context: ProviderContext) => Provider }>;
 }
 
@@ -19,7 +23,7 @@ export const PROVIDERS: readonly ProviderEntry[] = [
   { id: 'bubblewrap', title: 'bubblewrap', capabilities: bubblewrapCapabilities, load: () => import('./bubblewrap/index.js') },
   { id: 'docker', title: 'Docker', capabilities: dockerCapabilities, load: () => import('./docker/index.js') },
   { id: 'podman', title: 'Podman', capabilities: podmanCapabilities, load: () => import('./podman/index.js') },
-  { id: 'e2b', title: 'E2B', capabilities: e2bCapabilities, remote: true, load: () => import('./e2b/index.js') },
+  { id: 'e2b', title: 'E2B', capabilities: e2bCapabilities, remote: true, account: e2bAccountForm, load: () => import('./e2b/index.js') },
 ];
 
 /** @throws ProviderUnavailable if there is no provider of that name. Whether it answers is what `check()` says. */

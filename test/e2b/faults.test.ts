@@ -125,18 +125,28 @@ describe('E2B when it fails', function () {
     assert.equal((await simulated.state()).requests['POST /v2/sandboxes'], before);
   });
 
-  it('tells a wrong key, no key and no service apart', async () => {
+  it('tells a wrong key, no key, no quota and no service apart', async () => {
     const check = (environment: Record<string, string>): Promise<Health> => createProvider({ stateDir, environment, log: () => undefined }).check();
     const { E2B_API_KEY: key, ...urls } = simulated.environment;
-    assert.equal((await check(simulated.environment)).ok, true);
+    const { ok, account } = await check({ ...simulated.environment, RL_SANDBOXES_E2B_CONCURRENT: '7' });
+    assert.deepEqual({ ok, account }, { ok: true, account: { service: simulated.environment.E2B_API_URL, live: 0, concurrent: 7, creationsPerSecond: 1 } });
     const wrong = await check({ ...urls, E2B_API_KEY: 'e2b_wrong' });
     assert.match(wrong.summary, /refuses the API key/);
+    assert.equal(wrong.code, 'wrong-key');
     assert.ok(!JSON.stringify(wrong).includes('e2b_wrong'));
-    assert.match((await check(urls)).summary, /E2B_API_KEY is not set/);
+    const none = await check(urls);
+    assert.deepEqual([none.code, none.summary], ['signed-out', 'E2B_API_KEY is not set']);
+    await simulated.faults({ rateLimit: 1 });
+    const full = await check(simulated.environment);
+    assert.equal(full.code, 'quota', full.summary);
+    assert.match(full.hint!, /larger plan/);
+    await simulated.faults({});
     const closed = createServer().listen(0, '127.0.0.1');
     await once(closed, 'listening');
     const { port } = closed.address() as AddressInfo;
     closed.close();
-    assert.match((await check({ ...urls, E2B_API_KEY: key, E2B_API_URL: `http://127.0.0.1:${port}` })).summary, /cannot be reached \(ECONNREFUSED\)/);
+    const closedDoor = await check({ ...urls, E2B_API_KEY: key, E2B_API_URL: `http://127.0.0.1:${port}` });
+    assert.equal(closedDoor.code, 'no-network');
+    assert.match(closedDoor.summary, /cannot be reached \(ECONNREFUSED\)/);
   });
 });

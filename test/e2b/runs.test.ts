@@ -39,21 +39,38 @@ describe('runs on E2B', function () {
     for (const name of ['run.json', 'episodes.jsonl']) assert.ok(!(await readFile(join(there.directory, name), 'utf8')).includes(simulated.environment.E2B_API_KEY), name);
   });
 
-  it('the runner has the key from whoever asks, in no file, and not in its own environment', async () => {
+  it('a window signs in over the socket: a wrong key is told from a good one, and what it does then has the key, which is in no file and in no environment', async () => {
     const key = simulated.environment.E2B_API_KEY;
+    const wrong = key.replace(/0/g, '1');
     const before = process.env.E2B_API_KEY;
+    // Whoever starts the runner has it in its environment.
     process.env.E2B_API_KEY = key;
     const home = await Home.make();
     try {
+      const { root } = home;
       const file = await home.template('slow', 'episode:\n  run: sleep 1; echo 0.5\n  seeds: 2\n');
-      const window = await home.window({ environment: { ...process.env, ...simulated.environment, ...PLENTY } });
-      const { id } = await window.client.request('run/start', { root: home.root, file, options: { provider: 'e2b' } });
+      const window = await home.window({ accounts: { E2B_API_KEY: undefined } });
+      const { client } = window;
+      const start = () => client.request('run/start', { root, file, options: { provider: 'e2b' } });
+      await assert.rejects(start(), { code: 'ProviderUnavailable', message: /E2B_API_KEY is not set/ });
+      const check = async (environment?: Record<string, string>) => (await client.request('account/check', { root, provider: 'e2b', environment })).code;
+      assert.equal(await check({ ...simulated.environment, E2B_API_KEY: wrong }), 'wrong-key');
+      assert.equal(await check({ ...simulated.environment }), undefined);
+      assert.equal(await check(), 'signed-out', 'what was tried is forgotten');
+      await client.request('account/use', { environment: { ...simulated.environment, ...PLENTY } });
+      const { id } = await start();
+      const others = [await home.window({ accounts: { E2B_API_KEY: undefined } }), await home.window({ environment: { ...process.env, ...simulated.environment } })];
+      const codes = await Promise.all(others.map((other) => other.client.request('account/check', { root, provider: 'e2b' })));
+      assert.deepEqual(codes.map(({ code }) => code), ['signed-out', undefined], 'each window has its own account');
       await window.sees(id, ({ run }) => run.state === 'running');
-      for (const pid of await home.runners()) assert.ok(!(await readFile(`/proc/${pid}/environ`, 'latin1')).includes(key));
+      for (const pid of await home.runners()) for (const place of ['environ', 'cmdline']) assert.ok(!(await readFile(`/proc/${pid}/${place}`, 'latin1')).includes(key));
+      await window.sees(id, ({ run }) => run.state === 'done');
       const files = (await readdir(home.folder, { recursive: true, withFileTypes: true })).filter((entry) => entry.isFile());
-      assert.ok(files.some(({ name }) => name === 'journal.json'));
-      for (const { parentPath, name } of files) assert.ok(!(await readFile(join(parentPath, name), 'latin1')).includes(key), name);
-      assert.equal((await window.sees(id, ({ run }) => run.state === 'done')).mean, 0.5);
+      for (const name of ['journal.json', 'runner.log', 'run.json', 'trace.jsonl']) assert.ok(files.some((entry) => entry.name === name), name);
+      for (const { parentPath, name } of files) {
+        const text = await readFile(join(parentPath, name), 'latin1');
+        for (const value of [key, wrong]) assert.ok(!text.includes(value), name);
+      }
     } finally {
       await home.remove();
       if (before === undefined) delete process.env.E2B_API_KEY;

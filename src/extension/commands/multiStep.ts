@@ -14,6 +14,10 @@ export interface TextQuestion extends Place {
   readonly prompt: string;
   readonly value: string;
   readonly placeholder?: string;
+  /** Shows dots. */
+  readonly password?: boolean;
+  /** A page that helps to answer, behind a button. */
+  readonly page?: string;
   /** A sentence if the text will not do. */
   readonly check: (text: string) => string | undefined;
 }
@@ -26,9 +30,12 @@ export interface PickQuestion<T> extends Place {
 
 export function askText(question: TextQuestion): Promise<Answer<string>> {
   const input = vscode.window.createInputBox();
-  Object.assign(input, { title: question.title, prompt: question.prompt, value: question.value, placeholder: question.placeholder });
+  Object.assign(input, { title: question.title, prompt: question.prompt, value: question.value, placeholder: question.placeholder, password: question.password ?? false });
   input.onDidChangeValue((text) => (input.validationMessage = question.check(text)));
-  return answer(input, question, () => {
+  const { page } = question;
+  const open = page === undefined ? undefined : { iconPath: new vscode.ThemeIcon('link-external'), tooltip: l10n.t('Open {0}', page) };
+  input.onDidTriggerButton((button) => button === open && void vscode.env.openExternal(vscode.Uri.parse(page!)));
+  return answer(input, question, open, () => {
     input.validationMessage = question.check(input.value);
     return input.validationMessage ? undefined : { value: input.value.trim() };
   });
@@ -38,18 +45,18 @@ export function askPick<T>(question: PickQuestion<T>): Promise<Answer<T>> {
   const pick = vscode.window.createQuickPick<vscode.QuickPickItem & { readonly value: T }>();
   Object.assign(pick, { title: question.title, placeholder: question.placeholder, items: question.items });
   pick.activeItems = question.items.filter(({ value }) => value === question.selected);
-  return answer(pick, question, () => {
+  return answer(pick, question, undefined, () => {
     const [item] = pick.selectedItems;
     return item && { value: item.value };
   });
 }
 
 /** `accept` gives the answer, or nothing while it will not do. */
-function answer<T>(input: vscode.InputBox | vscode.QuickPick<vscode.QuickPickItem & { readonly value: T }>, { step, steps }: Place, accept: () => { value: T } | undefined): Promise<Answer<T>> {
+function answer<T>(input: vscode.InputBox | vscode.QuickPick<vscode.QuickPickItem & { readonly value: T }>, { step, steps }: Place, more: vscode.QuickInputButton | undefined, accept: () => { value: T } | undefined): Promise<Answer<T>> {
   input.step = step;
   input.totalSteps = steps;
   input.ignoreFocusOut = true;
-  input.buttons = step > 1 ? [vscode.QuickInputButtons.Back] : [];
+  input.buttons = [...(step > 1 ? [vscode.QuickInputButtons.Back] : []), ...(more ? [more] : [])];
   return new Promise((resolve) => {
     const settle = (result: Answer<T>) => {
       resolve(result);
@@ -59,7 +66,7 @@ function answer<T>(input: vscode.InputBox | vscode.QuickPick<vscode.QuickPickIte
       const accepted = accept();
       if (accepted) settle({ kind: 'value', value: accepted.value });
     });
-    input.onDidTriggerButton(() => settle({ kind: 'back' }));
+    input.onDidTriggerButton((button) => button === vscode.QuickInputButtons.Back && settle({ kind: 'back' }));
     input.onDidHide(() => settle({ kind: 'cancelled' }));
     input.show();
   });

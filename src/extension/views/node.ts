@@ -58,6 +58,8 @@ export interface Node {
   readonly port?: PortRef;
   readonly service?: ServiceRef;
   readonly file?: FileRef;
+  /** Id of the provider that an account is of. */
+  readonly account?: string;
   /** Number of a terminal that is open. */
   readonly terminal?: number;
 }

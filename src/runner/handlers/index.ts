@@ -1,3 +1,4 @@
+import { accountHandlers } from './accounts.js';
 import { buildHandlers } from './builds.js';
 import type { Handlers, Services } from './handlers.js';
 import { runHandlers } from './runs.js';
@@ -12,6 +13,7 @@ import { traceHandlers } from './traces.js';
 /** One handler for each request, or this does not compile. */
 export const allHandlers = (services: Services, streams = new Outflows()): Handlers => ({
   ...runnerHandlers(services),
+  ...accountHandlers(services),
   ...buildHandlers(services),
   ...runHandlers(services),
   ...sandboxHandlers(services, streams),

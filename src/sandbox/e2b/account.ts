@@ -13,12 +13,12 @@ export interface Account {
 }
 
 const DOMAIN = 'e2b.app';
-export const HINT = 'set E2B_API_KEY (and E2B_DOMAIN, or E2B_API_URL and E2B_SANDBOX_URL, for a service of your own)';
+export const HINT = 'sign in to E2B in VS Code, or set E2B_API_KEY (and E2B_DOMAIN, or E2B_API_URL and E2B_SANDBOX_URL, for a service of your own)';
 
 /** @throws ProviderUnavailable without a key */
 export function accountOf(environment: NodeJS.ProcessEnv): Account {
   const apiKey = environment.E2B_API_KEY;
-  if (!apiKey) throw new ProviderUnavailable('E2B_API_KEY is not set', HINT);
+  if (!apiKey) throw new ProviderUnavailable('E2B_API_KEY is not set', HINT, { problem: 'signed-out' });
   const domain = environment.E2B_DOMAIN || DOMAIN;
   const sandboxUrl = environment.E2B_SANDBOX_URL || (domain === DOMAIN ? `https://sandbox.${DOMAIN}` : undefined);
   return { apiKey, domain, apiUrl: environment.E2B_API_URL || `https://api.${domain}`, sandboxUrl };

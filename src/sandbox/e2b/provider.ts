@@ -2,13 +2,15 @@
 import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
 import type { Readable } from 'node:stream';
+import { unhealthy } from '../account.js';
 import { within } from '../deadline.js';
-import { BuildFailed, ProviderUnavailable, SandboxError, Unsupported } from '../errors.js';
+import { BuildFailed, SandboxError, Unsupported } from '../errors.js';
 import { currentOwner } from '../owner.js';
 import type { BaseImage, BuildOptions, Health, OperationOptions, Provider, ProviderContext, ProviderSnapshot, Sandbox, SandboxInfo, SandboxSpec, SnapshotSizes } from '../provider.js';
 import { Creation } from '../remote/creation.js';
 import { Intents } from '../remote/intents.js';
 import { Layers, readRef, type Layer } from '../remote/layers.js';
+import type { CreationLimiter } from '../remote/limiter.js';
 import { RemoteSandbox } from '../remote/sandbox.js';
 import { ask } from '../remote/wire.js';
 import { accountOf, limiterOf, type Account } from './account.js';
@@ -17,6 +19,12 @@ import { Control, DEFAULT_MEMORY_MB, DEFAULT_TEMPLATE } from './control.js';
 import { Envd, type Reach } from './envd.js';
 import { statusOf, translate } from './failures.js';
 import { metadataOf, sandboxInfo } from './labels.js';
+
+const UNHEALTHY = {
+  quota: 'end sandboxes that are not needed, wait, or take a larger plan (https://e2b.dev/dashboard?tab=billing)',
+  network: 'check the network, and E2B_DOMAIN or E2B_API_URL if they are set',
+  otherwise: 'look at status.e2b.dev, or try again',
+} as const;
 
 const CHECK_TIMEOUT_MS = 10_000;
 const QUERY_TIMEOUT_MS = 60_000;
@@ -28,6 +36,7 @@ const DAEMON_PORT = 49983;
 interface Service {
   readonly account: Account;
   readonly control: Control;
+  readonly limiter: CreationLimiter;
   readonly creation: Creation;
   readonly sweep: (id: string, signal: AbortSignal) => Promise<boolean>;
 }
@@ -58,12 +67,13 @@ export class E2bProvider implements Provider {
   async check(options?: OperationOptions): Promise<Health> {
     try {
       options?.signal?.throwIfAborted();
-      const { control, account } = this.service();
-      const own = await within('Asking E2B', options, CHECK_TIMEOUT_MS, (signal) => control.list(signal));
+      const { control, account, limiter } = this.service();
+      const own = await within('Asking E2B', options, CHECK_TIMEOUT_MS, (signal) => control.probe(signal));
       return {
         ok: true,
         summary: `E2B at ${account.apiUrl}, sandboxes of ours there: ${own.length}`,
         limits: { cpu: 'none', memory: 'rlimit', pids: 'none', disk: 'none' },
+        account: { service: account.apiUrl, live: own.length, concurrent: limiter.allowance.concurrent, creationsPerSecond: limiter.allowance.perSecond },
         details: {
           'processors and memory': 'those of the virtual machine, whose size is that of `resources` when its image is first used',
           'longest life of a sandbox': `${this.capabilities.maxSessionSeconds! / 3600} h`,
@@ -72,8 +82,7 @@ export class E2bProvider implements Provider {
       };
     } catch (error) {
       options?.signal?.throwIfAborted();
-      const hint = error instanceof ProviderUnavailable ? error.hint : 'look at status.e2b.dev, or try again';
-      return { ok: false, summary: (error as Error).message, hint, code: 'error' };
+      return unhealthy(error, UNHEALTHY);
     }
   }
 
@@ -209,7 +218,8 @@ export class E2bProvider implements Provider {
       await Promise.all(found.map(({ sandboxId }) => control.kill(sandboxId, signal)));
       return found.length > 0;
     };
-    return (this.opened = { account, control, sweep, creation: new Creation({ sweep, translate }, limiterOf(account, environment), this.intents) });
+    const limiter = limiterOf(account, environment);
+    return (this.opened = { account, control, limiter, sweep, creation: new Creation({ sweep, translate }, limiter, this.intents) });
   }
 }
 

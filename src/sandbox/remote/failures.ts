@@ -38,12 +38,12 @@ export const translator =
     const failed = (message: string): string => `${doing} failed: ${message}`;
     const status = statusOf(error);
     const said = error.message || `HTTP status ${status}`;
-    if (status === 401 || status === 403) return new ProviderUnavailable(failed(`${title} refuses the API key`), keyHint, { cause: error });
+    if (status === 401 || status === 403) return new ProviderUnavailable(failed(`${title} refuses the API key`), keyHint, { cause: error, problem: 'wrong-key' });
     if (status === 429) return new LimitExceeded(failed(said), { cause: error });
     if (status === 507) return new LimitExceeded(failed('the disk of the sandbox is full'), { cause: error });
     if (status === 404 || status === 502) return new SandboxLost(failed('the sandbox is gone'), { cause: error });
     if (status === 400) return new Unsupported(failed(said), { cause: error });
     const code = codeOf(error);
-    if (code !== undefined && UNREACHABLE.has(code)) return new ProviderUnavailable(failed(`${title} cannot be reached (${code})`), addressHint, { cause: error });
+    if (code !== undefined && UNREACHABLE.has(code)) return new ProviderUnavailable(failed(`${title} cannot be reached (${code})`), addressHint, { cause: error, problem: 'no-network' });
     return new SandboxError(failed(said), { cause: error });
   };

@@ -38,7 +38,7 @@ export class CreationLimiter {
   private fullSince = -Infinity;
   private readonly waiting = new Set<() => void>();
 
-  constructor(private readonly allowance: Allowance) {
+  constructor(readonly allowance: Allowance) {
     this.rate = allowance.perSecond;
     this.room = allowance.concurrent;
   }

@@ -33,6 +33,7 @@ describe('the runner of a window', function () {
       script,
       startTimeoutMs,
       idleTimeoutMs: () => undefined,
+      accounts: () => Promise.resolve({}),
       log: (level, message) => void logged.push(`${level} ${message}`),
       mayAct: () => trusted,
       chat,
