@@ -18,7 +18,7 @@ export interface Service {
   readonly account: AccountForm;
 }
 
-export const SERVICES: readonly Service[] = PROVIDERS.flatMap(({ id, title, account }) => (account ? [{ id, title, account }] : []));
+const SERVICES: readonly Service[] = PROVIDERS.flatMap(({ id, title, account }) => (account ? [{ id, title, account }] : []));
 
 /** Values of a profile's variables, its key among them. */
 type Variables = Readonly<Record<string, string>>;
@@ -46,6 +46,7 @@ export interface AccountsOptions {
 }
 
 export class Accounts extends Disposing {
+  readonly services = SERVICES;
   private readonly changed = this.own(new vscode.EventEmitter<void>());
   readonly onDidChange = this.changed.event;
   private readonly reports = new Map<string, ProviderReport>();

@@ -5,28 +5,39 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import * as vscode from 'vscode';
 import type { TestApi } from '../../src/extension/activate.js';
-import { SERVICES } from '../../src/extension/accounts.js';
+import type { Service } from '../../src/extension/accounts.js';
 import { Commands, Items, Views } from '../../src/extension/ids.js';
 import { activated, itemOf, nodesOf } from './api.js';
 
 const GOOD = 'e2b_good';
-const service = SERVICES.find(({ id }) => id === 'e2b')!;
+
+async function listen(server: Server): Promise<string> {
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+}
 
 describe('accounts in VS Code', function () {
   this.timeout(120_000);
   let api: TestApi;
+  let service: Service;
   let server: Server;
   let url: string;
+  /** Where nobody listens. */
+  let closed: string;
 
   before(async () => {
     api = await activated();
+    service = api.services.accounts.services.find(({ id }) => id === 'e2b')!;
     // As much of the service as tells one key from another.
     server = createServer((request, response) => {
       response.writeHead(request.headers['x-api-key'] === GOOD ? 200 : 401, { 'content-type': 'application/json' });
       response.end(request.headers['x-api-key'] === GOOD ? '[]' : '{"code":401,"message":"no"}');
-    }).listen(0, '127.0.0.1');
-    await once(server, 'listening');
-    url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+    });
+    url = await listen(server);
+    const other = createServer();
+    closed = await listen(other);
+    other.close();
     await vscode.commands.executeCommand(`${Views.accounts}.focus`);
   });
   after(() => server.close());
@@ -58,7 +69,7 @@ describe('accounts in VS Code', function () {
     assert.equal((await signIn('wrong', variables('e2b_bad'))).code, 'wrong-key');
     const refused = await account(/^wrong {2}key refused$/);
     assert.ok((await nodesOf(api.trees.accounts, refused)).some(({ label }) => /refuses the API key/.test(label)));
-    assert.equal((await signIn('far', variables(GOOD, 'http://127.0.0.1:9'))).code, 'no-network');
+    assert.equal((await signIn('far', variables(GOOD, closed))).code, 'no-network');
     await account(/^far {2}cannot be reached$/);
     const far = await account(/^far/);
     const work = (await nodesOf(api.trees.accounts, far)).find(({ label }) => label === 'work')!;

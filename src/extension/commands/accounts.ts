@@ -2,7 +2,7 @@
 import * as l10n from '@vscode/l10n';
 import * as vscode from 'vscode';
 import type { ProviderReport } from '../../runner/api.js';
-import { SERVICES, type Service } from '../accounts.js';
+import type { Service } from '../accounts.js';
 import { Failure } from '../failure.js';
 import { oneLine } from '../format.js';
 import { Commands } from '../ids.js';
@@ -29,7 +29,7 @@ export function registerAccountCommands(services: Services): void {
   const titleOf = (target: Target | undefined) => target?.service.title ?? l10n.t('the provider');
 
   commander.register(Commands.signIn, {
-    target: serviceTarget,
+    target: (argument) => serviceTarget(services, argument),
     failed: (why, target) => l10n.t('Failed to sign in to {0}: {1}', titleOf(target), why),
     run: ({ service }) => signIn(services, service),
   });
@@ -53,7 +53,7 @@ export function registerAccountCommands(services: Services): void {
     },
   });
   commander.register(Commands.checkAccount, {
-    target: serviceTarget,
+    target: (argument) => serviceTarget(services, argument),
     failed: (why, target) => l10n.t('Failed to check the account at {0}: {1}', titleOf(target), why),
     run: async ({ service }) => {
       const outcome = await withCancellableProgress(l10n.t('Checking the account at {0}', service.title), (signal) => accounts.check(service, signal));
@@ -152,25 +152,27 @@ export function checkAddress(text: string, domains: boolean): string | undefined
 }
 
 /** Of an item, or of what an item's command passes. */
-function named(argument: unknown): Target | undefined {
+function named({ accounts }: Services, argument: unknown): Target | undefined {
   const { account, profile } = (nodeOf(argument) ?? argument ?? {}) as { account?: unknown; profile?: unknown };
-  const service = SERVICES.find(({ id }) => id === account);
+  const service = accounts.services.find(({ id }) => id === account);
   return service && { service, ...(typeof profile === 'string' && { profile }) };
 }
 
-async function serviceTarget(argument: unknown): Promise<Target | undefined> {
-  const target = named(argument);
+async function serviceTarget(services: Services, argument: unknown): Promise<Target | undefined> {
+  const target = named(services, argument);
   if (target) return target;
-  if (SERVICES.length === 1) return { service: SERVICES[0]! };
-  const items = SERVICES.map((service) => ({ label: service.title, description: service.account.service, service }));
+  const all = services.accounts.services;
+  if (all.length === 1) return { service: all[0]! };
+  const items = all.map((service) => ({ label: service.title, description: service.account.service, service }));
   return vscode.window.showQuickPick(items, { placeHolder: l10n.t('Which provider?') });
 }
 
 /** Rejects with `Failure` where there is no profile. */
-async function profileTarget({ accounts }: Services, argument: unknown, question: string): Promise<Target | undefined> {
-  const target = named(argument);
+async function profileTarget(services: Services, argument: unknown, question: string): Promise<Target | undefined> {
+  const { accounts } = services;
+  const target = named(services, argument);
   if (target?.profile !== undefined) return target;
-  const states = await Promise.all(SERVICES.filter((service) => !target || service === target.service).map((service) => accounts.state(service)));
+  const states = await Promise.all(accounts.services.filter((service) => !target || service === target.service).map((service) => accounts.state(service)));
   const items = states.flatMap(({ service, profiles, source }) =>
     profiles.map((profile) => ({ label: profile, description: [service.title, ...(source.kind === 'profile' && source.name === profile ? [l10n.t('signed in')] : [])].join('  '), service, profile })),
   );

@@ -1,5 +1,5 @@
 import * as vscode from 'vscode';
-import { SERVICES, type AccountState } from '../accounts.js';
+import type { AccountState } from '../accounts.js';
 import { Views } from '../ids.js';
 import type { Services } from '../services.js';
 import { accountChildren, accountNode } from './accountNodes.js';
@@ -7,7 +7,7 @@ import { Tree } from './tree.js';
 
 /** Accounts at services. A service is asked when a person looks, once for each account. */
 export function createAccountsView({ accounts, log }: Services): Tree {
-  const states = (): Promise<AccountState[]> => Promise.all(SERVICES.map((service) => accounts.state(service)));
+  const states = (): Promise<AccountState[]> => Promise.all(accounts.services.map((service) => accounts.state(service)));
   const tree: Tree = new Tree({
     id: Views.accounts,
     load: async (parent) => (await states()).flatMap((state) => (parent === undefined ? [accountNode(state)] : parent.account === state.service.id ? accountChildren(state) : [])),
