@@ -57,7 +57,8 @@ async function terminateAll(services: Services): Promise<void> {
   const own = list.filter(({ sandbox }) => sandbox.origin !== 'other' || sandbox.orphan);
   if (own.length === 0) return tellQuietly(list.length === 0 ? l10n.t('No sandbox is live') : l10n.t('All sandboxes belong to runs or builds under way'));
   const detail = l10n.t('Their files and processes are lost. Episodes and builds under way go on.');
-  if (await agreed(l10n.t('Terminate all {0} sandboxes?', own.length), detail, l10n.t('Terminate All'))) await terminateMany(services, 'sandbox/terminateAll', l10n.t('Terminating sandboxes'));
+  const question = own.length === 1 ? l10n.t('Terminate {0}?', nameOf(services, refOfSandbox(own[0]!))) : l10n.t('Terminate all {0} sandboxes?', own.length);
+  if (await agreed(question, detail, l10n.t('Terminate All'))) await terminateMany(services, 'sandbox/terminateAll', l10n.t('Terminating sandboxes'));
 }
 
 async function terminateMany({ runner, sandboxes }: Services, method: 'sandbox/terminateAll' | 'sandbox/terminateOrphans', title: string): Promise<void> {
