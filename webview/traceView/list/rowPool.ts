@@ -9,9 +9,8 @@ export const ROW_HEIGHT = 22;
 const INDENT = 12;
 const DEEPEST = 6;
 
-/** What a row says, in this order. Words that an icon or a place stands for are read aloud only. */
-const CELLS = ['label', 'kind', 'title', 'error', 'rewardWord', 'reward', 'time'] as const;
-const SPOKEN: readonly Cell[] = ['kind', 'rewardWord'];
+/** What a row says, in this order, after an icon for its kind. The word for a reward, whose place stands for it, is read aloud only. */
+const CELLS = ['label', 'title', 'error', 'rewardWord', 'reward', 'time'] as const;
 type Cell = (typeof CELLS)[number];
 
 interface Row {
@@ -56,10 +55,11 @@ export class RowPool {
     element.className = 'step-row';
     element.id = `step-row-${this.#created++}`;
     const glyph = document.createElement('span');
-    glyph.ariaHidden = 'true';
+    glyph.role = 'img';
+    glyph.className = 'row-icon';
     const cells = CELLS.map((name) => {
       const span = document.createElement('span');
-      span.className = SPOKEN.includes(name) ? 'hidden' : `row-${name}`;
+      span.className = name === 'rewardWord' ? 'hidden' : `row-${name}`;
       span.append(document.createTextNode(''));
       return span;
     });
@@ -78,15 +78,20 @@ export class RowPool {
       row.element.ariaPosInSet = String(index + 1);
     } else if (row.step === step) return;
     row.step = step;
-    const { element, texts } = row;
+    const { element, glyph, texts } = row;
     element.classList.toggle('loading', step === undefined);
     element.classList.toggle('failed', step?.error !== undefined);
-    element.style.setProperty('--indent', `${Math.min(DEEPEST, step?.depth ?? 0) * INDENT}px`);
-    element.dataset['kind'] = step?.kind ?? '';
-    const glyph = step ? `codicon codicon-${step.pending ? 'loading codicon-modifier-spin' : step.error === undefined ? kindWord(step.kind).icon : 'error'} row-icon` : 'row-icon';
-    if (row.glyph.className !== glyph) row.glyph.className = glyph;
+    const indent = `${Math.min(DEEPEST, step?.depth ?? 0) * INDENT}px`;
+    if (element.style.getPropertyValue('--indent') !== indent) element.style.setProperty('--indent', indent);
+    const kind = step?.kind ?? '';
+    if (element.dataset['kind'] !== kind) element.dataset['kind'] = kind;
+    const shape = step ? `codicon codicon-${step.pending ? 'loading codicon-modifier-spin' : step.error === undefined ? kindWord(step.kind).icon : 'error'} row-icon` : 'row-icon';
+    if (glyph.className !== shape) glyph.className = shape;
+    const word = step ? (step.pending ? `${kindWord(step.kind).text}, ${l10n.t('going on')}` : kindWord(step.kind).text) : '';
+    if (glyph.ariaLabel !== word) glyph.ariaLabel = word;
+    const wordless = String(!step);
+    if (glyph.ariaHidden !== wordless) glyph.ariaHidden = wordless;
     write(texts.label, step ? oneLine(step.label, 12) : String(index));
-    write(texts.kind, step ? (step.pending ? `${kindWord(step.kind).text}, ${l10n.t('going on')}` : kindWord(step.kind).text) : '');
     write(texts.title, step ? oneLine(step.title, 200) : '\u2026');
     write(texts.error, step?.error === undefined ? '' : oneLine(step.error, 24));
     // A step without a reward of its own says nothing; where the episode's should be, a dash says that there is none.

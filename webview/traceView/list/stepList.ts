@@ -6,7 +6,8 @@ import type { StepSource } from '../stepSource.js';
 import './list.css';
 import { ROW_HEIGHT, RowPool } from './rowPool.js';
 
-const OVERSCAN = 8;
+/** Rows on either side of those in sight. Each is laid out like them whenever the list jumps. */
+const OVERSCAN = 4;
 /** Browsers lay out no taller element than about 33 million pixels. A longer list is scrolled in proportion. */
 const TALLEST = 30_000_000;
 
