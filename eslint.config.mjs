@@ -9,7 +9,7 @@ const room = (files, forbidden, message) => ({
   },
 });
 
-const ROOMS = ['template', 'sandbox', 'rollout', 'trace', 'store', 'engine', 'runner', 'cli', 'extension', 'protocol'];
+const ROOMS = ['template', 'sandbox', 'rollout', 'trace', 'store', 'engine', 'facade', 'runner', 'cli', 'extension', 'protocol'];
 const SDKS = ['^dockerode$', '^docker-modem$', '^e2b$'];
 /** Everything a room may not import: all rooms but its own and those named, `vscode`, and the providers' SDKs. */
 const only = (own, allowed, { vscode = false, sdks = false } = {}) =>
@@ -47,7 +47,8 @@ export default tseslint.config(
   only('protocol', ['store', 'template', 'trace']),
   only('engine', ['rollout', 'sandbox', 'trace', 'template', 'store', 'protocol']),
   only('runner', ['engine', 'protocol', 'sandbox', 'store', 'template', 'trace']),
-  only('cli', ['runner', 'engine', 'protocol', 'sandbox', 'store', 'template', 'trace']),
+  only('facade', ['engine', 'sandbox', 'store', 'template']),
+  only('cli', ['facade', 'runner', 'engine', 'protocol', 'sandbox', 'store', 'template', 'trace']),
   only('extension', ['runner', 'protocol', 'template', 'store', 'sandbox', 'trace'], { vscode: true }),
   { ...only('sandbox', [], { sdks: true }), files: ['src/sandbox/docker/**/*.ts', 'src/sandbox/podman/**/*.ts', 'src/sandbox/e2b/**/*.ts'] },
   room(['webview/**/*.ts'], ['^vscode$', '^node:', '^(\\.\\./)+src/(?!protocol/)'], 'webview may import only src/protocol; see ARCHITECTURE.md.'),

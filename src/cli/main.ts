@@ -11,6 +11,7 @@ import { addRun } from './commands/run.js';
 import { addRunner } from './commands/runner.js';
 import { addRuns } from './commands/runs.js';
 import { addSandboxes } from './commands/sandboxes.js';
+import { addServe } from './commands/serve.js';
 import { addSnapshots } from './commands/snapshots.js';
 import { addTrace } from './commands/trace.js';
 import { EXIT } from './failure.js';
@@ -31,7 +32,7 @@ for (const stream of [process.stdout, process.stderr])
     throw error;
   });
 
-for (const add of [addRun, addAct, addBuild, addRuns, addCompare, addExport, addSandboxes, addSnapshots, addTrace, addMaintenance, addRunner]) add(program);
+for (const add of [addRun, addAct, addBuild, addRuns, addCompare, addExport, addSandboxes, addSnapshots, addServe, addTrace, addMaintenance, addRunner]) add(program);
 for (const command of program.commands) command.exitOverride();
 
 try {

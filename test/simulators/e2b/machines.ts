@@ -1,95 +1,79 @@
 /** Templates, snapshots and sandboxes of a simulated account. They are real ones, of the bubblewrap provider: whatever image a template names, it is this machine's root. */
 import { randomBytes } from 'node:crypto';
+import { setTimeout as pause } from 'node:timers/promises';
+import { Machine, Refusal, type Account, type NewSandbox, type SnapshotInfo, type TemplateBuild, type TemplateInfo } from '../../../src/facade/e2b/machine.js';
 import { currentOwner } from '../../../src/sandbox/owner.js';
 import type { Provider, ProviderSnapshot, Resources, Sandbox, SandboxSpec } from '../../../src/sandbox/provider.js';
-import { Processes } from './processes.js';
+import type { Faults } from '../faults.js';
+import type { Fault } from './faults.js';
 
-const id = (): string => randomBytes(10).toString('hex');
 /** The service counts the life of its sandboxes itself. */
 const UNBOUNDED_MS = 86_400_000;
+const SLOW_MS = 2000;
 
-export interface Template {
-  readonly templateID: string;
+export interface Quota {
+  /** Sandboxes at once; all others are refused with 429. */
+  readonly concurrent: number;
+  /** Creations in a second; all others are refused with 429 and Retry-After. */
+  readonly creationsPerSecond: number;
+}
+
+interface Template extends TemplateInfo {
   readonly names: readonly string[];
-  readonly cpuCount: number;
-  readonly memoryMB: number;
   /** Absent: the bare root. */
   snapshot?: ProviderSnapshot;
   /** Sandbox that it was taken of, of a snapshot. */
   readonly sandboxID?: string;
 }
 
-export interface NewSandbox {
-  readonly templateID: string;
-  readonly metadata?: Readonly<Record<string, string>>;
-  readonly envVars?: Readonly<Record<string, string>>;
-  /** Seconds. */
-  readonly timeout?: number;
-  readonly allow_internet_access?: boolean;
-}
-
-export class Machine {
-  readonly sandboxID = id();
-  readonly envdAccessToken = randomBytes(16).toString('hex');
-  readonly startedAt = Date.now();
-  readonly processes: Processes;
-  endAt = 0;
-  state: 'running' | 'paused' = 'running';
+class Simulated extends Machine {
+  declare readonly template: Template;
   /** Answers nothing, although it is listed. */
   zombie = false;
   /** Its memory was given up when it was paused. */
   asleep?: ProviderSnapshot;
-  private timer?: NodeJS.Timeout;
-
-  constructor(
-    public sandbox: Sandbox,
-    readonly template: Template,
-    readonly asked: NewSandbox,
-    private readonly onTimeout: () => void,
-  ) {
-    this.processes = new Processes(() => this.sandbox);
-    this.setTimeout(asked.timeout ?? 300);
-  }
-
-  setTimeout(seconds: number): void {
-    clearTimeout(this.timer);
-    this.endAt = Date.now() + seconds * 1000;
-    this.timer = setTimeout(this.onTimeout, seconds * 1000);
-  }
-
-  stopClock(): void {
-    clearTimeout(this.timer);
-  }
 }
 
-export class Machines {
-  readonly live = new Map<string, Machine>();
+export class Machines implements Account {
+  /** Of the smallest plan. */
+  readonly longestLifeS = 3600;
+  readonly live = new Map<string, Simulated>();
   readonly templates = new Map<string, Template>([['base', { templateID: 'base', names: ['base'], cpuCount: 2, memoryMB: 512 }]]);
+  private readonly creations: number[] = [];
+  private creating = 0;
 
-  constructor(private readonly provider: Provider) {}
+  constructor(
+    private readonly provider: Provider,
+    private readonly quota: Quota,
+    private readonly faults: () => Faults<Fault>,
+  ) {}
 
-  template(name: string): Template | undefined {
-    return this.templates.get(name) ?? [...this.templates.values()].find(({ names }) => names.includes(name));
+  template(name: string): Promise<Template | undefined> {
+    return Promise.resolve(this.templates.get(name) ?? [...this.templates.values()].find(({ names }) => names.includes(name)));
   }
 
-  addTemplate(names: readonly string[], { cpuCount = 2, memoryMB = 512, snapshot, sandboxID }: Partial<Template>): Template {
-    const template = { templateID: id(), names, cpuCount, memoryMB, snapshot, sandboxID };
+  private addTemplate(names: readonly string[], { cpuCount = 2, memoryMB = 512, snapshot, sandboxID }: Partial<Template>): Template {
+    const template = { templateID: randomBytes(10).toString('hex'), names, cpuCount, memoryMB, snapshot, sandboxID };
     this.templates.set(template.templateID, template);
     return template;
   }
 
-  async removeTemplate(templateID: string): Promise<boolean> {
-    const template = this.template(templateID);
+  async newTemplate(name: string, size: Partial<TemplateInfo>): Promise<Template> {
+    return (await this.template(name)) ?? this.addTemplate([name], size);
+  }
+
+  async removeTemplate(name: string): Promise<boolean> {
+    const template = await this.template(name);
     if (!template || template.templateID === 'base') return false;
     this.templates.delete(template.templateID);
     if (template.snapshot) await this.provider.removeSnapshot(template.snapshot);
     return true;
   }
 
-  /** Runs the steps of a build one after the other in one sandbox. Rejects with what the step said. */
-  async build(template: Template, steps: readonly { readonly type: string; readonly args?: readonly string[] }[], log: (line: string) => void): Promise<void> {
+  /** Runs the steps of a build one after the other in one sandbox. */
+  async build({ templateID }: TemplateInfo, { steps = [] }: TemplateBuild, log: (line: string) => void): Promise<void> {
     if (steps.length === 0) return;
-    const sandbox = await this.provider.create({}, await this.spec({}, {}, 'full'));
+    const sandbox = await this.provider.create({}, await this.spec({}, 'full'));
     try {
       const env: Record<string, string> = {};
       let cwd = '/root';
@@ -104,40 +88,66 @@ export class Machines {
           if (code !== 0) throw new Error(`failed to run command '${args[0]}': exit status ${code}`);
         } else if (type !== 'USER') throw new Error(`the simulator has no build step ${type}`);
       }
-      template.snapshot = await sandbox.snapshot('filesystem');
+      this.templates.get(templateID)!.snapshot = await sandbox.snapshot('filesystem');
     } finally {
       await sandbox.terminate();
     }
   }
 
-  async create(asked: NewSandbox): Promise<Machine | undefined> {
-    const template = this.template(asked.templateID);
-    if (!template) return undefined;
-    const spec = await this.spec(asked.envVars ?? {}, { cpu: template.cpuCount, memory: template.memoryMB << 20 }, asked.allow_internet_access === false ? 'none' : 'full');
+  async create(asked: NewSandbox): Promise<Machine> {
+    const now = Date.now();
+    while (this.creations.length > 0 && this.creations[0]! <= now - 1000) this.creations.shift();
+    if (this.creations.length >= this.quota.creationsPerSecond) throw new Refusal(429, 'you have exceeded the rate of sandbox creations', 1);
+    if (this.live.size + this.creating >= this.quota.concurrent) throw new Refusal(429, `you have reached the maximum number of concurrent E2B sandboxes (${this.quota.concurrent})`);
+    const template = await this.template(asked.templateID);
+    if (!template) throw new Refusal(404, `template '${asked.templateID}' not found`);
+    this.creations.push(now);
+    this.creating += 1;
+    try {
+      if (this.faults().strikes('slowCreate')) await pause(SLOW_MS);
+      const machine = await this.open(template, asked);
+      machine.zombie = this.faults().strikes('zombie');
+      return machine;
+    } finally {
+      this.creating -= 1;
+    }
+  }
+
+  private async open(template: Template, asked: NewSandbox): Promise<Simulated> {
+    const spec = await this.spec({ cpu: template.cpuCount, memory: template.memoryMB << 20 }, asked.allow_internet_access === false ? 'none' : 'full');
     const sandbox = template.snapshot ? await this.provider.restore(template.snapshot, spec) : await this.provider.create({}, spec);
-    const machine: Machine = new Machine(sandbox, template, asked, () => void this.kill(machine.sandboxID));
+    const machine: Simulated = new Simulated(sandbox, template, asked, () => void this.kill(machine));
     this.live.set(machine.sandboxID, machine);
     return machine;
   }
 
-  async kill(sandboxID: string): Promise<boolean> {
-    const machine = this.live.get(sandboxID);
-    if (!machine) return false;
-    this.live.delete(sandboxID);
+  async kill(machine: Machine): Promise<void> {
+    this.live.delete(machine.sandboxID);
     machine.stopClock();
     await machine.sandbox.terminate();
-    return true;
+  }
+
+  async fork(machine: Machine, count: number, timeout: number): Promise<PromiseSettledResult<Machine>[]> {
+    const { snapshotID } = await this.snapshot(machine, undefined);
+    const template = this.templates.get(snapshotID)!;
+    return Promise.allSettled(Array.from({ length: count }, () => this.open(template, { ...machine.asked, templateID: snapshotID, timeout })));
   }
 
   /** What a bare root becomes a snapshot of ends with it here, so it goes on as a copy. */
-  async snapshot(machine: Machine, names: readonly string[]): Promise<Template> {
+  async snapshot({ sandboxID }: Machine, name: string | undefined): Promise<SnapshotInfo> {
+    const machine = this.live.get(sandboxID)!;
     const snapshot = await machine.sandbox.snapshot('filesystem');
     if (!machine.template.snapshot && !machine.asleep) machine.sandbox = await this.again(machine, snapshot);
     const { cpuCount, memoryMB } = machine.template;
-    return this.addTemplate(names, { cpuCount, memoryMB, snapshot, sandboxID: machine.sandboxID });
+    return snapshotInfo(this.addTemplate(name === undefined ? [] : [name], { cpuCount, memoryMB, snapshot, sandboxID }));
   }
 
-  async pause(machine: Machine, memory: boolean): Promise<void> {
+  snapshots(of: string | undefined): Promise<SnapshotInfo[]> {
+    return Promise.resolve([...this.templates.values()].filter(({ sandboxID }) => sandboxID !== undefined && (of === undefined || of === sandboxID)).map(snapshotInfo));
+  }
+
+  async pause({ sandboxID }: Machine, memory: boolean): Promise<void> {
+    const machine = this.live.get(sandboxID)!;
     machine.state = 'paused';
     machine.stopClock();
     if (memory) return signalAll(machine.sandbox, 'STOP');
@@ -145,26 +155,29 @@ export class Machines {
     await machine.sandbox.terminate();
   }
 
-  async resume(machine: Machine): Promise<void> {
+  async resume({ sandboxID }: Machine): Promise<void> {
+    const machine = this.live.get(sandboxID)!;
     if (machine.asleep) machine.sandbox = await this.again(machine, machine.asleep);
     else await signalAll(machine.sandbox, 'CONT');
     machine.state = 'running';
   }
 
   async close(): Promise<void> {
-    await Promise.all([...this.live.keys()].map((each) => this.kill(each)));
+    await Promise.all([...this.live.values()].map((each) => this.kill(each)));
     await this.provider.close();
   }
 
   private async again(machine: Machine, snapshot: ProviderSnapshot): Promise<Sandbox> {
-    return this.provider.restore(snapshot, await this.spec(machine.asked.envVars ?? {}, {}, machine.asked.allow_internet_access === false ? 'none' : 'full'));
+    return this.provider.restore(snapshot, await this.spec({}, machine.asked.allow_internet_access === false ? 'none' : 'full'));
   }
 
-  private async spec(env: Readonly<Record<string, string>>, resources: Resources, network: 'none' | 'full'): Promise<SandboxSpec> {
+  private async spec(resources: Resources, network: 'none' | 'full'): Promise<SandboxSpec> {
     const labels = { owner: await currentOwner(), run: 'simulator', expires: Date.now() + UNBOUNDED_MS };
-    return { labels, resources, env, network, workdir: '/root', lifetimeMs: UNBOUNDED_MS };
+    return { labels, resources, env: {}, network, workdir: '/root', lifetimeMs: UNBOUNDED_MS };
   }
 }
+
+const snapshotInfo = ({ templateID, names }: Template): SnapshotInfo => ({ snapshotID: templateID, names });
 
 async function signalAll(sandbox: Sandbox, signal: string): Promise<void> {
   const child = sandbox.exec(['/bin/sh', '-c', `kill -s ${signal} -- -1`]);

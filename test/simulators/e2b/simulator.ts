@@ -1,16 +1,15 @@
 /**
- * A service that speaks E2B's protocol on the loopback interface and really executes: its sandboxes are bubblewrap's. The vendor's own SDK passes
- * `test/e2b/sdk.test.ts` against it, so what it answers is not only our reading of the protocol.
+ * A service that speaks E2B's protocol on the loopback interface and really executes: its sandboxes are bubblewrap's. The protocol is that of `src/facade/e2b`,
+ * which the vendor's own SDK passes `test/e2b/sdk.test.ts` against, so what it answers is not only our reading of it; quotas, and faults in front of it, are the simulator's.
  */
-import { createServer, type Server } from 'node:http';
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
+import { Service, notThere } from '../../../src/facade/e2b/service.js';
 import { createProvider } from '../../../src/sandbox/bubblewrap/index.js';
-import { Control, type Quota } from './control.js';
-import { Envd } from './envd.js';
 import { Faults } from '../faults.js';
-import type { Fault } from './faults.js';
-import { Machines } from './machines.js';
+import { disturb, type Fault } from './faults.js';
+import { Machines, type Quota } from './machines.js';
 
 export interface SimulatorOptions {
   /** Folder for the sandboxes' files. */
@@ -36,25 +35,34 @@ export class Simulator {
   private readonly machines: Machines;
   private readonly server: Server;
   private readonly requests: Record<string, number> = {};
+  private readonly service: Service;
   private faults = new Faults<Fault>();
-  private control!: Control;
-  private envd!: Envd;
 
   private constructor(private readonly options: SimulatorOptions) {
-    this.machines = new Machines(createProvider({ stateDir: options.stateDir, log: () => undefined }));
-    this.setFaults({}, 1);
+    const quota = { concurrent: 1000, creationsPerSecond: 1000, ...options.quota };
+    this.machines = new Machines(createProvider({ stateDir: options.stateDir, log: () => undefined }), quota, () => this.faults);
+    this.service = new Service(this.machines, { apiKey: API_KEY, domain: () => null });
     this.server = createServer((request, response) => {
       const url = new URL(request.url!, 'http://simulator');
-      const control = request.headers['e2b-sandbox-id'] === undefined && !url.searchParams.has('signature');
-      const kind = `${request.method} ${control ? url.pathname.replace(/[0-9a-f]{20}|[0-9a-f-]{36}/g, '*') : url.pathname}`;
+      const sandboxID = request.headers['e2b-sandbox-id']?.toString() ?? (url.searchParams.has('signature') ? '' : undefined);
+      const kind = `${request.method} ${sandboxID === undefined ? url.pathname.replace(/i[0-9a-f]{19}|[0-9a-f]{20}|[0-9a-f-]{36}/g, '*') : url.pathname}`;
       if (url.pathname === '/simulator') return void this.steer(request.method === 'PUT', url.searchParams, response);
       this.requests[kind] = (this.requests[kind] ?? 0) + 1;
-      const handle = (): unknown => (control ? this.control.handle(request, response, url) : this.envd.handle(request, response, url));
+      const handle = (): void => this.handle(sandboxID, request, response, url.pathname);
       if (options.latencyMs) setTimeout(handle, options.latencyMs);
       else handle();
     });
     // Commands and uploads take as long as they take.
     this.server.requestTimeout = 0;
+  }
+
+  private handle(sandboxID: string | undefined, request: IncomingMessage, response: ServerResponse, path: string): void {
+    const machine = this.machines.live.get(sandboxID ?? '');
+    if (machine && path !== '/health' && this.faults.strikes('vanish')) void this.machines.kill(machine);
+    // The proxy in front of the sandboxes says that nobody is there.
+    if (machine?.zombie || (sandboxID && !this.machines.live.has(sandboxID))) return notThere(response, sandboxID!);
+    if (path !== '/health' && disturb(this.faults, sandboxID === undefined, request, response, path)) return;
+    this.service.handle(request, response);
   }
 
   static async start(options: SimulatorOptions): Promise<Simulator> {
@@ -80,8 +88,6 @@ export class Simulator {
 
   setFaults(probabilities: Partial<Record<Fault, number>>, seed: number): void {
     this.faults = new Faults(probabilities, seed);
-    this.control = new Control(this.machines, this.faults, API_KEY, { concurrent: 1000, creationsPerSecond: 1000, ...this.options.quota });
-    this.envd = new Envd(this.machines, this.faults);
   }
 
   async close(): Promise<void> {

@@ -1,6 +1,6 @@
-/** Commands in a simulated sandbox, as envd keeps them: they go on when their client goes away, and another may listen in. */
+/** Commands in a sandbox, as envd keeps them: they go on when their client goes away, and another may listen in. */
 import { PassThrough, type Readable } from 'node:stream';
-import type { ExecProcess, Sandbox } from '../../../src/sandbox/provider.js';
+import type { ExecProcess, Sandbox } from '../../sandbox/provider.js';
 import { RpcError, type Answers } from './connect.js';
 
 export interface ProcessConfig {
@@ -26,8 +26,13 @@ export interface Selector {
   readonly process?: { readonly pid?: number; readonly tag?: string };
 }
 
-/** Says its own number before it becomes the command. */
-const ANNOUNCE = 'echo $$; exec "$@"';
+/** Said in a stream while there is nothing else to say. */
+export const PING = { event: { keepalive: {} } };
+
+/** Says its own number before it becomes the command. The SDKs name bash for all of theirs; what has none has a shell all the same. */
+const ANNOUNCE = `echo $$
+if [ "$1" = /bin/bash ] && [ ! -x /bin/bash ]; then shift; exec /bin/sh "$@"; fi
+exec "$@"`;
 
 class Running {
   readonly listeners = new Set<Answers>();
@@ -48,20 +53,23 @@ class Running {
 export class Processes {
   private readonly running = new Map<number, Running>();
 
-  constructor(private readonly sandbox: () => Sandbox) {}
+  constructor(
+    private readonly sandbox: () => Sandbox,
+    private readonly env: Readonly<Record<string, string>>,
+  ) {}
 
   list(): unknown {
     return { processes: [...this.running.values()].map(({ pid, request }) => ({ config: request.process, pid, tag: request.tag })) };
   }
 
-  /** Starts a command; `answers` are opened once it is there. `timeoutMs`: then it is killed, 0 for never. */
-  async start(request: StartRequest, timeoutMs: number, listen: () => Answers, onData: (answers: Answers) => boolean): Promise<void> {
+  /** Starts a command; `listen` is called once it is there. `timeoutMs`: then it is killed, 0 for never. */
+  async start(request: StartRequest, timeoutMs: number, listen: () => Answers): Promise<void> {
     const { cmd, args = [], envs, cwd } = request.process ?? { cmd: '' };
     const size = request.pty?.size;
     const input = size || request.stdin ? new PassThrough() : undefined;
     const stop = new AbortController();
     const child = this.sandbox().exec(['/bin/sh', '-c', ANNOUNCE, 'sh', cmd, ...args], {
-      env: envs,
+      env: { ...this.env, ...envs },
       cwd,
       stdin: input,
       tty: size && { columns: size.cols, rows: size.rows },
@@ -79,17 +87,14 @@ export class Processes {
     running.listeners.add(answers);
     await answers.send({ event: { start: { pid: running.pid } } });
     const timer = timeoutMs > 0 ? setTimeout(() => stop.abort(new RpcError('deadline_exceeded', 'context deadline exceeded')), timeoutMs) : undefined;
-    void this.serve(running, first.rest, size !== undefined, onData).finally(() => clearTimeout(timer));
+    void this.serve(running, first.rest, size !== undefined).finally(() => clearTimeout(timer));
   }
 
-  private async serve(running: Running, rest: Buffer, pty: boolean, onData: (answers: Answers) => boolean): Promise<void> {
+  private async serve(running: Running, rest: Buffer, pty: boolean): Promise<void> {
     const { child, pid } = running;
     const pump = async (stream: Readable, name: 'stdout' | 'stderr' | 'pty', begin?: Buffer): Promise<void> => {
       if (begin?.length) await running.tell({ data: { [name]: begin.toString('base64') } });
-      for await (const chunk of stream) {
-        for (const each of running.listeners) if (each.open && !onData(each)) running.listeners.delete(each);
-        await running.tell({ data: { [name]: (chunk as Buffer).toString('base64') } });
-      }
+      for await (const chunk of stream) await running.tell({ data: { [name]: (chunk as Buffer).toString('base64') } });
     };
     const pumped = Promise.all([pump(child.stdout, pty ? 'pty' : 'stdout', rest), pump(child.stderr, 'stderr')]).catch(() => undefined);
     let failure: RpcError | undefined;
@@ -103,7 +108,7 @@ export class Processes {
     }
     this.running.delete(pid);
     for (const each of running.listeners) {
-      if (failure?.code === 'unavailable') each.cut('reset');
+      if (failure?.code === 'unavailable') each.cut();
       else each.end(failure);
     }
   }

@@ -1,8 +1,9 @@
-/** Files of a simulated sandbox, as envd's Filesystem service and its `/files` give them. */
+/** Files of a sandbox, as envd's Filesystem service gives them. */
 import { posix } from 'node:path';
-import { FileExists, NoSuchFile } from '../../../src/sandbox/errors.js';
-import type { FileInfo, Sandbox } from '../../../src/sandbox/provider.js';
+import { FileExists, NoSuchFile } from '../../sandbox/errors.js';
+import type { FileInfo, Sandbox } from '../../sandbox/provider.js';
 import { RpcError } from './connect.js';
+import type { Machine } from './machine.js';
 
 interface Paths {
   readonly path?: string;
@@ -13,7 +14,7 @@ interface Paths {
 
 const TYPES = { file: 'FILE_TYPE_FILE', directory: 'FILE_TYPE_DIRECTORY', other: 'FILE_TYPE_UNSPECIFIED' } as const;
 
-function entry(path: string, info: FileInfo): unknown {
+export function entry(path: string, info: FileInfo): unknown {
   const letters = ['r', 'w', 'x'];
   const bits = [...Array(9).keys()].map((at) => ((info.mode >> (8 - at)) & 1 ? letters[at % 3]! : '-')).join('');
   return {
@@ -29,10 +30,17 @@ function entry(path: string, info: FileInfo): unknown {
   };
 }
 
+/** As envd does: `~` and what does not begin with `/` is in the folder where commands begin. */
+export async function resolvePath(machine: Machine, path: unknown): Promise<string> {
+  if (typeof path !== 'string' || path.includes('\0')) throw new RpcError('invalid_argument', 'a path is expected');
+  return path.startsWith('/') ? posix.normalize(path) : posix.resolve(await machine.folder(), path.replace(/^~(?=\/|$)/, '.'));
+}
+
 /** Calls of the Filesystem service by name. */
-export async function filesystem(sandbox: Sandbox, method: string, { path: given, depth = 1, source, destination }: Paths): Promise<unknown> {
+export async function filesystem(machine: Machine, method: string, { path: given, depth = 1, source, destination }: Paths): Promise<unknown> {
+  const { sandbox } = machine;
   const { files } = sandbox;
-  const path = posix.resolve('/root', given ?? '');
+  const path = await resolvePath(machine, method === 'Move' ? source : (given ?? ''));
   try {
     switch (method) {
       case 'Stat':
@@ -44,14 +52,16 @@ export async function filesystem(sandbox: Sandbox, method: string, { path: given
         await files.mkdir(path);
         return { entry: entry(path, await files.stat(path)) };
       }
-      case 'Move':
-        await files.rename(source!, destination!, { overwrite: true });
-        return { entry: entry(destination!, await files.stat(destination!)) };
+      case 'Move': {
+        const to = await resolvePath(machine, destination);
+        await files.rename(path, to, { overwrite: true });
+        return { entry: entry(to, await files.stat(to)) };
+      }
       case 'Remove':
         await files.remove(path);
         return {};
       default:
-        throw new RpcError('unimplemented', `the simulator has no ${method}`);
+        throw new RpcError('unimplemented', `there is no filesystem.Filesystem/${method} here`);
     }
   } catch (error) {
     if (error instanceof NoSuchFile) throw new RpcError('not_found', `path not found: ${path}`);
