@@ -23,10 +23,9 @@ export class RpcError extends Error {
 /** The one message of a request, unary or the first of a stream. Rejects with `RpcError`. */
 export async function message(request: IncomingMessage): Promise<object> {
   const body = await bodyOf(request, MOST_MESSAGE);
-  const enveloped = request.headers['content-type']?.startsWith('application/connect+') === true;
   if (!/json(;|$)/.test(request.headers['content-type'] ?? 'json')) throw new RpcError('unimplemented', 'only messages in JSON are understood here');
   try {
-    const text = (enveloped ? body.subarray(5, 5 + body.readUInt32BE(1)) : body).toString();
+    const text = (isStream(request) ? body.subarray(5, 5 + body.readUInt32BE(1)) : body).toString();
     const value: unknown = text === '' ? {} : JSON.parse(text);
     if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value;
   } catch {
@@ -39,11 +38,15 @@ export function answer(response: ServerResponse, value: unknown): void {
   response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(value));
 }
 
+/** Of a stream the status is always 200, and the error is in its last envelope. */
 export function refuse(response: ServerResponse, error: unknown): void {
   const { code, message: text } = error instanceof RpcError ? error : new RpcError(error instanceof TooLarge ? 'resource_exhausted' : 'internal', (error as Error).message);
   if (response.headersSent) response.destroy();
+  else if (isStream(response.req)) response.writeHead(200, { 'content-type': 'application/connect+json' }).end(envelope(END_OF_STREAM, { error: { code, message: text } }));
   else response.writeHead(HTTP_STATUS[code], { 'content-type': 'application/json' }).end(JSON.stringify({ code, message: text }));
 }
+
+const isStream = (request: IncomingMessage): boolean => request.headers['content-type']?.startsWith('application/connect+') === true;
 
 function envelope(flags: number, value: unknown): Buffer {
   const body = Buffer.from(JSON.stringify(value));

@@ -15,7 +15,7 @@ export async function passOn(machine: Machine, port: number, request: IncomingMe
     inside = await machine.sandbox.connect(port);
     const stream = inside;
     const { method, url: path, headers } = request;
-    const onward = ask({ method, path, headers: { ...passed(headers), connection: 'close' }, agent: false, createConnection: () => stream });
+    const onward = ask({ method, path, headers: { ...passed(headers), connection: 'close' }, createConnection: () => stream });
     const answered = new Promise<IncomingMessage>((resolve, reject) => onward.once('response', resolve).once('error', reject));
     response.once('close', () => stream.destroy());
     await Promise.all([
