@@ -1,6 +1,7 @@
 /** What every command needs: an engine, where output goes, and a clean end on Ctrl-C. */
 import { setMaxListeners } from 'node:events';
-import { Engine } from '../engine/engine.js';
+import { Engine, shareGpus } from '../engine/engine.js';
+import { findPlace, gpuFolder } from '../runner/place.js';
 import { findRoot } from '../store/layout.js';
 import { EXIT, UsageError, describeFailure, failureObject } from './failure.js';
 import { plainJson } from './plain.js';
@@ -48,6 +49,7 @@ export class Session {
   static async run(options: CommonOptions, command: (session: Session) => Promise<number | void>): Promise<void> {
     const root = options.root ?? (await findRoot(process.cwd()));
     const engine = await Engine.open({ root, log: (message) => process.env.RL_SANDBOXES_DEBUG && process.stderr.write(`${message}\n`) });
+    shareGpus(async () => gpuFolder(await findPlace()));
     const session = new Session(engine, options.json ?? false);
     const stop = (): void => {
       if (session.signal.aborted) process.exit(EXIT.cancelled);

@@ -31,6 +31,7 @@ import { deleteSnapshot } from './snapshots/manage.js';
 import { Looks } from './snapshots/looks.js';
 import { SnapshotUses } from './snapshots/uses.js';
 
+export { shareGpus } from '../rollout/gpus.js';
 export type { ManualAction, ManualAnswer } from '../rollout/policies/index.js';
 
 export const DEFAULT_CONCURRENCY = 64;

@@ -1,5 +1,6 @@
 /** GPUs for sandboxes: asked of a provider, waited for, and written into what a sandbox is made with. */
 import type { Provider, Resources } from '../sandbox/provider.js';
+import { GpuLedger } from './gpuLedger.js';
 import { GpuPool, requireEnough, type GpuWish } from './gpuPool.js';
 
 export interface Need {
@@ -14,7 +15,12 @@ export interface HeldGpus {
 }
 
 /** One for all engines of this process. */
-const pool = new GpuPool();
+let pool = new GpuPool();
+
+/** From now on devices are handed out in agreement with every process that names the same folder, which is made when somebody asks for a GPU. */
+export function shareGpus(folder: () => Promise<string>): void {
+  pool = new GpuPool(new GpuLedger(folder));
+}
 
 /** Waits for the devices of all needs at once. Where a provider cannot tell which there are, it hands out devices itself, and nothing is waited for. */
 export async function holdGpus(needs: readonly Need[], signal?: AbortSignal, from = pool): Promise<HeldGpus> {

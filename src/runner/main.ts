@@ -6,13 +6,14 @@ import { randomBytes } from 'node:crypto';
 import { rm, writeFile } from 'node:fs/promises';
 import { createServer, connect, type Server } from 'node:net';
 import { setImmediate as immediate, setTimeout as delay } from 'node:timers/promises';
+import { shareGpus } from '../engine/engine.js';
 import { currentOwner } from '../sandbox/owner.js';
 import type { EndingReason } from './api.js';
 import { identityOf } from './identity.js';
 import { Journal } from './journal.js';
 import { acquireLock } from './lock.js';
 import { RunnerLog } from './log.js';
-import { makePrivate, placeIn, type Place } from './place.js';
+import { gpuFolder, makePrivate, placeIn, type Place } from './place.js';
 import { RunnerServer } from './server.js';
 
 /** How long a runner that is just ending may keep the place. */
@@ -25,6 +26,7 @@ async function main(): Promise<void> {
   const place = placeIn(process.argv[2]!);
   await makePrivate(place);
   if (!(await takePlace(place))) return;
+  shareGpus(() => gpuFolder(place));
   const log = new RunnerLog(place.log);
   for (const name of ['log', 'info', 'warn', 'error', 'debug'] as const) console[name] = (...words: unknown[]) => log.write('info', words.map(String).join(' '));
   // One request that goes wrong must not end the runs of others.

@@ -79,3 +79,9 @@ export async function checkPrivate({ folder }: Pick<Place, 'folder'>): Promise<b
   if ((mode & 0o077) !== 0) throw new UnsafeFolder(`others may enter ${folder} (its mode is ${mode.toString(8).padStart(4, '0')}): run \`chmod 700 ${folder}\``);
   return true;
 }
+
+/** Where the processes of a user agree on GPUs: a runner and every command line. Makes the private folder that it is in. */
+export async function gpuFolder(place: Place): Promise<string> {
+  await makePrivate(place);
+  return join(place.folder, 'gpus');
+}

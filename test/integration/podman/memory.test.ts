@@ -2,18 +2,22 @@
 import { strict as assert } from 'node:assert';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { open, readdir } from 'node:fs/promises';
+import { mkdtemp, open, readdir, rm, stat } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
+import { runCommand } from '../../../src/sandbox/command.js';
 import { CHECKPOINT_IMAGE } from '../../../src/sandbox/docker/labels.js';
+import { createProvider } from '../../../src/sandbox/podman/index.js';
 import type { ProviderSnapshot, Sandbox } from '../../../src/sandbox/provider.js';
 import { skip } from '../../support/skip.js';
 import { Bench, output, run, until } from '../conformance/bench.js';
 import { podmanSubject, type PodmanSubject } from './subject.js';
 
+const TAKE_MEMORY = fileURLToPath(new URL('takeMemory.ts', import.meta.url));
 const ORPHAN = fileURLToPath(new URL('../conformance/orphan.ts', import.meta.url));
 const PORT = 7070;
 /** Answers each connection with one more than the last. What it counts is nowhere but in its memory. */
@@ -58,6 +62,12 @@ describe('podman memory snapshots', function () {
     const snapshot = await sandbox.snapshot('memory');
     made.push(snapshot);
     return snapshot;
+  };
+  /** Bytes of those that are being written. */
+  const archives = async (): Promise<number> => {
+    const folder = join(subject.context.stateDir, 'memory');
+    const sizes = (await kept()).filter((name) => name.endsWith('.partial')).map((name) => stat(join(folder, name, 'archive.tar')).then(({ size }) => size, () => 0));
+    return (await Promise.all(sizes)).reduce((sum, size) => sum + size, 0);
   };
   const kept = async (): Promise<string[]> => readdir(join(subject.context.stateDir, 'memory')).catch(() => []);
   /** Of this test's own: whoever shares the service has others. */
@@ -187,6 +197,47 @@ while True:
     await file.write('x', (await file.stat()).size - 5000).finally(() => file.close());
     await assert.rejects(bench.restore({}, snapshot), /is not what it was when it was taken/);
     assert.equal((await bench.provider.list()).length, before);
+  });
+
+  it('an owner that is killed while one is taken leaves nothing of it, nor of its sandbox', async () => {
+    tagsBefore = await tags();
+    const child = spawn(process.execPath, ['--import', 'tsx', TAKE_MEMORY, subject.context.stateDir, JSON.stringify(bench.snapshot)], { stdio: ['ignore', 'pipe', 'inherit'] });
+    const gone = once(child, 'exit');
+    const id = String(((await once(child.stdout, 'data')) as [Buffer])[0]).trim();
+    // In the middle of what Podman sends.
+    await until(async () => (await archives()) > 0, 'the archive');
+    child.kill('SIGKILL');
+    await gone;
+    assert.equal((await kept()).filter((name) => name.endsWith('.partial')).length, 1, 'it was in the middle');
+    await until(async () => !(await bench.provider.list()).some((info) => info.id === id), 'the end of the sandbox');
+    await subject.assertNothingLeft?.(id);
+    await bench.provider.sizes([]);
+    assert.deepEqual([await kept(), await tags()], [[], []]);
+  });
+
+  it('a disk that is full keeps nothing of it, and the sandbox goes on', async function () {
+    if (process.getuid?.() !== 0) skip(this, 'a disk of its own needs root to be mounted');
+    const stateDir = await mkdtemp(join(tmpdir(), 'rl-full-'));
+    const mounted = await runCommand('mount', ['-t', 'tmpfs', '-o', 'size=2m', 'rl-full', stateDir]);
+    assert.equal(mounted.code, 0, mounted.stderr);
+    try {
+      tagsBefore = await tags();
+      const provider = createProvider({ stateDir, log: console.error });
+      const source = await provider.restore(bench.snapshot, await bench.spec());
+      try {
+        await output(source, ['sh', '-c', `setsid python3 -c '${COUNTER}' </dev/null >/dev/null 2>&1 &`]);
+        await until(async () => (await source.ports()).length > 0, 'the server');
+        await assert.rejects(source.snapshot('memory'), { name: 'LimitExceeded' });
+        assert.deepEqual([await readdir(join(stateDir, 'memory')), await tags()], [[], []]);
+        assert.equal(await next(source), 1);
+      } finally {
+        await source.terminate();
+        await provider.close();
+      }
+    } finally {
+      await runCommand('umount', [stateDir]);
+      await rm(stateDir, { recursive: true, force: true });
+    }
   });
 
   it('what cannot be done is refused with a sentence, and nothing is kept', async () => {
