@@ -83,6 +83,6 @@ function ruleOf(entry: string): Rule {
   return host.startsWith('*.') ? { ports, below: host.slice(1) } : { ports, name: host };
 }
 
-const canonical = (host: string): string => host.toLowerCase().replace(/\.$/, '');
+export const canonical = (host: string): string => host.toLowerCase().replace(/\.$/, '');
 const named = ({ name, below }: Rule, host: string): boolean => name === host || (below !== undefined && host.endsWith(below) && host.length > below.length && NAME.test(host));
 const has = ({ addresses }: Rule, address: string): boolean => addresses?.check(address, isIPv4(address) ? 'ipv4' : 'ipv6') ?? false;

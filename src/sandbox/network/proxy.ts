@@ -6,8 +6,9 @@ import { lookup } from 'node:dns/promises';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import { connect, isIP, isIPv4, type Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
-import type { AllowList, Lookup, Verdict } from './allowList.js';
+import { canonical, type AllowList, type Lookup, type Verdict } from './allowList.js';
 import { MOST_CHANNELS } from './channels.js';
+import { readHello, type Hello } from './clientHello.js';
 import { forward } from './forward.js';
 
 const HEADER_BYTES = 16 << 10;
@@ -107,18 +108,33 @@ export class Proxy {
   private async tunnel({ url }: IncomingMessage, socket: Duplex, head: Buffer): Promise<void> {
     clearTimeout(this.connections.get(socket)?.deadline);
     socket.on('error', () => undefined);
-    let upstream: Socket | undefined;
+    let goal: Goal;
+    let upstream: Socket;
     try {
-      upstream = await this.reach(goalOf(url ?? ''), socket);
+      goal = goalOf(url ?? '');
+      upstream = await this.reach(goal, socket);
     } catch (error) {
       return answer(socket, ...told(error));
     }
     socket.write('HTTP/1.1 200 Connection established\r\n\r\n');
-    upstream.write(head);
     upstream.setTimeout(IDLE_TIMEOUT_MS, () => upstream.destroy());
-    upstream.on('error', () => socket.destroy()).once('close', () => socket.readableEnded || socket.destroy());
+    const closed = (): void => void (socket.readableEnded || socket.destroy());
+    upstream.on('error', () => socket.destroy()).once('close', closed);
     upstream.pipe(socket);
+    const { bytes, hello } = await opening(socket, head);
+    if (hello && isIP(goal.host) === 0 && !isSame(hello.serverName, goal.host)) {
+      this.tellRefused(goal, hello);
+      upstream.off('close', closed).unpipe(socket).destroy();
+      return finish(socket, UNRECOGNIZED_NAME);
+    }
+    upstream.write(bytes);
     socket.pipe(upstream);
+  }
+
+  /** TLS for another server than the one that was judged: behind the addresses of a content network there are many. */
+  private tellRefused({ host, port }: Goal, { serverName }: Hello): void {
+    const other = serverName === undefined ? 'no server name that can be read' : `the server name ${serverName.slice(0, 255).replaceAll(/[^A-Za-z0-9._-]/g, '?')}`;
+    this.options.onRequest?.({ host: host.slice(0, 255), port, refused: `was asked by TLS for ${other}, which has to be the same` });
   }
 
   private async pass(request: IncomingMessage, response: ServerResponse): Promise<void> {
@@ -174,6 +190,31 @@ export class Proxy {
     }
     this.options.onRequest?.({ host: name, port });
     return connected(name, port, verdict.addresses, this.ending.signal);
+  }
+}
+
+/** The fatal alert `unrecognized_name` (RFC 6066, 3) as a record of TLS: the one thing that a program shows once it speaks TLS. */
+const UNRECOGNIZED_NAME = Buffer.from([21, 3, 3, 0, 2, 2, 112]);
+
+const isSame = (name: string | undefined, host: string): boolean => name !== undefined && canonical(name) === canonical(host);
+
+/** What a program says first, as far as it tells which server it asks for by TLS, if it speaks TLS. */
+async function opening(socket: Duplex, head: Buffer): Promise<{ readonly bytes: Buffer; readonly hello: Hello | undefined }> {
+  let bytes = head;
+  for (;;) {
+    const hello = readHello(bytes);
+    if (hello !== 'incomplete') return { bytes, hello };
+    const more = (socket.read() as Buffer | null) ?? undefined;
+    if (more) bytes = Buffer.concat([bytes, more]);
+    // Not whole is not heard by any server.
+    else if (socket.readableEnded || socket.destroyed) return { bytes, hello: undefined };
+    else await new Promise<void>((resolve) => {
+      const done = (): void => {
+        for (const event of ['readable', 'end', 'close']) socket.off(event, done);
+        resolve();
+      };
+      for (const event of ['readable', 'end', 'close']) socket.on(event, done);
+    });
   }
 }
 
@@ -233,9 +274,13 @@ const told = (error: unknown): [status: string, text: string] => {
 const head = (text: string): Record<string, string | number> => ({ 'content-type': 'text/plain; charset=utf-8', 'content-length': Buffer.byteLength(text), connection: 'close' });
 
 function answer(socket: Duplex, status: string, text: string): void {
-  if (socket.destroyed || !socket.writable) return;
   const lines = Object.entries(head(text)).map(([name, value]) => `${name}: ${value}\r\n`);
-  socket.end(`HTTP/1.1 ${status}\r\n${lines.join('')}\r\n${text}`);
+  finish(socket, `HTTP/1.1 ${status}\r\n${lines.join('')}\r\n${text}`);
+}
+
+function finish(socket: Duplex, last: string | Buffer): void {
+  if (socket.destroyed || !socket.writable) return;
+  socket.end(last);
   // What it still sends is read and forgotten, so that it comes to read the answer; its end, or the deadline, closes it.
   socket.resume();
   setTimeout(() => socket.destroy(), 5_000).unref();
