@@ -1,7 +1,8 @@
 /** What a name means that a client gives: a template file of the workspace, a snapshot, one that a client has built, or the base of all. */
-import { mkdir, readFile, readdir, rename, writeFile } from 'node:fs/promises';
+import { mkdir, readFile, readdir } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import type { Engine } from '../engine/engine.js';
+import { writeJson } from '../store/json.js';
 import type { SnapshotRecord } from '../store/records.js';
 import { findDuplicateNames, readTemplate } from '../template/load.js';
 import type { Template } from '../template/template.js';
@@ -51,8 +52,7 @@ export class Templates {
     const file = this.own(content.name);
     await this.engine.layout.prepare();
     await mkdir(this.folder, { recursive: true });
-    await writeFile(`${file}.tmp`, JSON.stringify(content, undefined, 2));
-    await rename(`${file}.tmp`, file);
+    await writeJson(file, content);
     const { template, problems } = await readTemplate(file);
     if (!template) throw new Refusal(400, problems.map(({ message }) => message).join('\n'));
     return template;
