@@ -135,11 +135,12 @@ describe('the runner of a window', function () {
     const hasty = new Runner({ ...runner['options'], startTimeoutMs: 500 });
     try {
       await assert.rejects(hasty.request('run/list', { root: home.root }), { code: 'Timeout', message: new RegExp(`does not answer .*${old}`) });
+      // That the one that it starts is there so soon is too much to ask of a busy machine.
+      await hasty.restart().catch((error: { code?: string }) => assert.ok(['StartFailed', 'Timeout'].includes(error.code!), String(error)));
+      assert.equal(isAlive(old), false);
     } finally {
       hasty.dispose();
     }
-    await runner.restart();
-    assert.equal(isAlive(old), false);
     assert.notEqual(await pid(), old);
   });
 
