@@ -49,6 +49,8 @@ function differenceText({ what, a, b }: RunDifference): string {
     case 'template': return `the template, ${oneLine(a, 60)} and ${oneLine(b, 60)}`;
     case 'digest': return `what the snapshot is built from, ${a || 'none'} and ${b || 'none'}`;
     case 'snapshot': return `the snapshot, ${a || 'none'} and ${b || 'none'}`;
+    case 'episode': return `what an episode is asked to do, ${a} and ${b}`;
+    case 'reward': return `the verifier (how episodes are scored), ${a} and ${b}`;
     case 'policy': return `the policy, ${a} and ${b}`;
     case 'provider': return `the provider, ${a} and ${b}`;
     case 'samples': return `samples for each seed, ${a} and ${b}`;

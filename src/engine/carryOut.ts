@@ -7,6 +7,7 @@ import { settingsOf } from '../rollout/settings.js';
 import type { Provider, Resources, Sandbox } from '../sandbox/provider.js';
 import { EpisodeLog } from '../store/episodeLog.js';
 import type { RunRecord, SnapshotRecord } from '../store/records.js';
+import { askedDigests } from '../template/digest.js';
 import type { RewardComponentSpec, Template } from '../template/template.js';
 import { scoringTemplate, type BuildRequest } from './builds.js';
 import type { Engine } from './engine.js';
@@ -46,6 +47,7 @@ export async function carryOut(live: LiveRun, { template, secrets, choice, polic
       state: 'running',
       startedAt: Date.now(),
       templateDigest: snapshot.digest,
+      asked: await askedDigests(template, scoring.digests, live.signal),
       snapshot: { id: snapshot.id, built, buildMs: built ? snapshot.buildMs : 0 },
     });
     await runEpisodes(
@@ -138,5 +140,5 @@ async function prepareScoring(template: Template, provider: Provider, request: B
     const labels = { owner: engine.owner, run, template: scorer.name, digest: snapshot.digest, snapshot: snapshot.id, expires: Date.now() + lifetimeMs };
     return choice.provider.restore(snapshot, { ...settingsOf(scorer), resources, labels, lifetimeMs }, { signal });
   };
-  return { open, holdGpus: hold };
+  return { open, holdGpus: hold, digests: [...prepared.values()].map(({ snapshot }) => snapshot.digest) };
 }

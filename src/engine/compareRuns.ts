@@ -50,6 +50,8 @@ function differences({ a, b }: RunComparison['runs'], finished: { readonly a: nu
     of('digest', (run) => run.templateDigest.slice(0, DIGEST_SHOWN)),
     // Another content is another snapshot, too.
     ...(a.templateDigest === b.templateDigest ? [of('snapshot', (run) => run.snapshot?.id ?? '')] : []),
+    // Runs of before these were kept say nothing of them.
+    ...(a.asked && b.asked ? [of('episode', (run) => run.asked!.episode.slice(0, DIGEST_SHOWN)), of('reward', (run) => run.asked!.reward.slice(0, DIGEST_SHOWN))] : []),
     of('policy', (run) => run.policy),
     of('provider', (run) => run.provider),
     of('samples', (run) => run.samples),

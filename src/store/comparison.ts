@@ -75,7 +75,7 @@ export interface PairedFigures {
 
 /** In what two runs were not asked the same, so that a difference of rewards may come from there. */
 export interface RunDifference {
-  readonly what: 'template' | 'digest' | 'snapshot' | 'policy' | 'provider' | 'samples' | 'timeout' | 'unfinished';
+  readonly what: 'template' | 'digest' | 'snapshot' | 'episode' | 'reward' | 'policy' | 'provider' | 'samples' | 'timeout' | 'unfinished';
   readonly a: string;
   readonly b: string;
 }

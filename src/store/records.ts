@@ -156,6 +156,8 @@ export interface RunRecord extends RunSpec {
   readonly finishedAt?: number;
   /** The template as it was when the run began. */
   readonly templateDigest: string;
+  /** The same for what was asked of the episodes, and for how they were scored, which are no part of a build. SHA-256, hex. */
+  readonly asked?: { readonly episode: string; readonly reward: string };
   readonly snapshot?: { readonly id: string; readonly built: boolean; readonly buildMs: number };
   readonly total: number;
   /** What came of it, written when it ends, so that a list of runs reads no episodes. */

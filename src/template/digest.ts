@@ -1,6 +1,7 @@
 /** What a build is made of, as digests: equal digests mean that a snapshot can be used again, and the parts say what changed. */
 import { createHash, type Hash } from 'node:crypto';
-import { hashFiles, NotCopyable } from './files.js';
+import { resolve, sep } from 'node:path';
+import { hashFiles, type HostFile, NotCopyable } from './files.js';
 import { TemplateError, type SetupStep, type Template } from './template.js';
 
 export type DigestPart = 'image' | 'packages' | 'files' | 'setup' | 'env' | 'network' | 'platform' | 'provider';
@@ -40,6 +41,34 @@ export async function templateDigest(template: Digestible, context: DigestContex
   return { digest: hashJson({ format: FORMAT, parts }), parts };
 }
 
+/**
+ * SHA-256, hex, over what is asked of episodes besides the build, and over how they are scored. Seeds, samples and time limits of a run are no part of it.
+ *
+ * `scorers`: digests of the builds of second sandboxes.
+ */
+export async function askedDigests(template: Template, scorers: readonly string[] = [], signal?: AbortSignal): Promise<{ readonly episode: string; readonly reward: string }> {
+  const { episode, task, network, isolation, resources, services, reward, rewardRange, directory } = template;
+  // Where the folder of the template lies is no part of what is in it.
+  const below = (value: unknown): unknown => JSON.parse(JSON.stringify(value, (_key, item: unknown) => (typeof item === 'string' && item.startsWith(directory + sep) ? item.slice(directory.length + 1) : item)));
+  const files = reward.flatMap((each) => (each.type === 'diff' ? [each.expected] : each.type === 'scorer' ? each.command.map((word) => resolve(directory, word)) : []));
+  return {
+    episode: hashJson({ run: episode.run, python: episode.python, task, network: network.episode, isolation, resources, services }),
+    reward: hashJson({ reward: below(reward), rewardRange, scorers, files: await Promise.all(files.map((file) => hostDigest(file, signal))) }),
+  };
+}
+
+/** Of what lies on the host; null where nothing does, as for a word of a command that is no file. */
+async function hostDigest(path: string, signal?: AbortSignal): Promise<string | null> {
+  const hash = createHash('sha256');
+  try {
+    for await (const file of hashFiles(path, signal)) fileFields(hash, file);
+  } catch (error) {
+    if (error instanceof NotCopyable) return null;
+    throw error;
+  }
+  return hash.digest('hex');
+}
+
 /** SHA-256 of a template's text, hex. */
 export const sourceDigest = (text: string): string => createHash('sha256').update(text).digest('hex');
 
@@ -54,15 +83,17 @@ async function filesDigest(template: Digestible, signal?: AbortSignal): Promise<
   for (const [index, { from, to }] of template.files.entries()) {
     field(hash, to);
     try {
-      for await (const file of hashFiles(from, signal)) {
-        for (const part of [file.path, file.kind, file.mode.toString(8), file.target ?? '', file.content ?? '']) field(hash, part);
-      }
+      for await (const file of hashFiles(from, signal)) fileFields(hash, file);
     } catch (error) {
       if (!(error instanceof NotCopyable)) throw error;
       throw new TemplateError([{ file: template.file, line: 1, column: 1, endLine: 1, endColumn: 1, severity: 'error', message: error.message, path: `files[${index}].from` }]);
     }
   }
   return hash.digest('hex');
+}
+
+function fileFields(hash: Hash, { path, kind, mode, target = '', content = '' }: HostFile): void {
+  for (const part of [path, kind, mode.toString(8), target, content]) field(hash, part);
 }
 
 /** Length first, so that no two lists of fields run together into the same bytes. */

@@ -4,12 +4,12 @@ import type { RunComparison, SeedPair } from '../../src/store/comparison.js';
 import { Workspace, normalise } from './support.js';
 
 /** What a seed earns is a matter of the timeout alone, so that two runs of one template differ. */
-const TEMPLATE = (bonus: string) => `episode:
+const TEMPLATE = (bonus: string, reward = 'stdout') => `episode:
   seeds: 8
   run: |
     test $RL_SEED = 7 && exit 0
     awk "BEGIN { print ($RL_SEED % 4) / 4 ${bonus} }"
-reward: stdout
+reward: ${reward}
 `;
 
 describe('rl-sandboxes compare', function () {
@@ -21,7 +21,7 @@ describe('rl-sandboxes compare', function () {
   it('says by how much the second run is better, seed by seed, and in what they were not asked the same', async () => {
     const file = await workspace.template('steady', TEMPLATE(''));
     assert.equal((await workspace.run('run', file, '-n', '8')).code, 0);
-    await workspace.template('steady', TEMPLATE('+ ($RL_SEED == 3 ? -0.5 : $RL_SEED > 3 ? 0.25 : 0)'));
+    await workspace.template('steady', TEMPLATE('+ ($RL_SEED == 3 ? -0.5 : $RL_SEED > 3 ? 0.25 : 0)', '{type: stdout, timeout: 30s}'));
     assert.equal((await workspace.run('run', file, '-n', '10', '--timeout', '30s')).code, 0);
     const { code, stdout, stderr } = await workspace.run('compare', '1', '2');
     assert.equal(code, 0, stderr);

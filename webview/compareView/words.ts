@@ -20,6 +20,8 @@ export function differenceSentence({ what, a, b }: RunDifference): string {
     case 'template': return l10n.t('The templates differ: {0} and {1}.', one, other);
     case 'digest': return l10n.t('The snapshots were built from different content: {0} and {1}.', one, other);
     case 'snapshot': return l10n.t('The snapshots differ: {0} and {1}.', one, other);
+    case 'episode': return l10n.t('What an episode is asked to do changed between the runs: {0} and {1}.', one, other);
+    case 'reward': return l10n.t('The verifier changed between the runs: {0} and {1}.', one, other);
     case 'policy': return l10n.t('The policies differ: {0} and {1}.', one, other);
     case 'provider': return l10n.t('The providers differ: {0} and {1}.', one, other);
     case 'samples': return l10n.t('Samples for each seed differ: {0} and {1}.', one, other);

@@ -91,7 +91,7 @@ export function addRun(program: Command): void {
 
   program
     .command('fork <trace>')
-    .description('new episodes that begin where a recorded one was after a step: its actions are taken again, then the policy goes on')
+    .description('new episodes that begin where a recorded one was after a step: its actions are taken again, then the policy goes on; <trace> may be the folder of the episode')
     .addOption(new Option('--step <k>', 'the last step that is taken again, as `trace FILE` numbers them').argParser(wholeNumberFrom0).makeOptionMandatory())
     .addOption(CURRENT)
     .option('-n, --episodes <n>', 'how many (1)', wholeNumber)

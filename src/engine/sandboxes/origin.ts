@@ -9,7 +9,7 @@ import type { Engine } from '../engine.js';
 
 /** A step of a trace, as the trace view and `rl-sandboxes trace` number them. */
 export interface TracePlace {
-  /** Path of the trace. */
+  /** Path of the trace, or of the folder of its episode. */
   readonly trace: string;
   /** From 0, in the order of the file. */
   readonly step: number;
@@ -38,9 +38,9 @@ export class SnapshotGone extends Error {
 
 /** Rejects with one sentence if the trace is not one that can be taken up again. */
 export async function originOf(engine: Engine, { trace, step }: TracePlace, signal: AbortSignal): Promise<Origin> {
-  const path = resolve(trace);
+  const { openTrace, traceFile } = await import('../../trace/open.js');
+  const path = await traceFile(resolve(trace));
   if (!(await stat(path).then((found) => found.isFile(), () => false))) throw new Error(`there is no trace ${path}`);
-  const { openTrace } = await import('../../trace/open.js');
   const reader = await openTrace(path, { signal });
   try {
     const { format, extra } = await reader.head();

@@ -3,7 +3,7 @@ import { execFileSync } from 'node:child_process';
 import { chmod, mkdir, mkdtemp, realpath, rename, rm, symlink, utimes, writeFile } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
-import { sourceDigest, templateDigest, type DigestContext } from '../../../src/template/digest.js';
+import { askedDigests, sourceDigest, templateDigest, type DigestContext } from '../../../src/template/digest.js';
 import { loadTemplate } from '../../../src/template/load.js';
 import { parseTemplate } from '../../../src/template/parse.js';
 import { TemplateError } from '../../../src/template/template.js';
@@ -130,5 +130,43 @@ describe('digest of files', () => {
 
   it('stops when it is told to', async () => {
     await assert.rejects(files(AbortSignal.abort()), { name: 'AbortError' });
+  });
+});
+
+describe('what is asked of a run', () => {
+  let folder: string;
+  beforeEach(async () => (folder = await realpath(await mkdtemp(path.join(os.tmpdir(), 'asked-')))));
+  afterEach(() => rm(folder, { recursive: true, force: true }));
+
+  const asked = async (text: string, scorers: readonly string[] = [], place = folder) => {
+    await writeFile(path.join(place, 'a.rlenv.yaml'), text);
+    return askedDigests(await loadTemplate(path.join(place, 'a.rlenv.yaml')), scorers);
+  };
+  const changes = (a: Awaited<ReturnType<typeof asked>>, b: typeof a) => (['episode', 'reward'] as const).filter((part) => a[part] !== b[part]);
+
+  it('tells another verifier from another episode, and neither from another number of seeds', async () => {
+    const before = await asked(HEAD);
+    assert.deepEqual(changes(before, await asked('name: b\nepisode: {run: x, seeds: 9, samples: 2, timeout: 5s}\n')), []);
+    assert.deepEqual(changes(before, await asked('name: a\nepisode: {run: y}\n')), ['episode']);
+    assert.deepEqual(changes(before, await asked(`${HEAD}reward: exit_code\n`)), ['reward']);
+    assert.deepEqual(changes(before, await asked(`${HEAD}reward_range: [0, 1]\n`)), ['reward']);
+    assert.deepEqual(changes(before, await asked(HEAD, ['another build of a second sandbox'])), ['reward']);
+  });
+
+  it('holds the files of this machine that score, wherever the folder lies', async () => {
+    const text = `${HEAD}reward:\n  - { type: diff, path: /a, expected: wanted.txt }\n  - { type: scorer, command: [python3, judge.py], files: [/a] }\n`;
+    const write = async (place: string, wanted: string, judge: string) => {
+      await writeFile(path.join(place, 'wanted.txt'), wanted);
+      await writeFile(path.join(place, 'judge.py'), judge);
+    };
+    await write(folder, 'one', 'print(1)');
+    const before = await asked(text);
+    await mkdir(path.join(folder, 'elsewhere'));
+    await write(path.join(folder, 'elsewhere'), 'one', 'print(1)');
+    assert.deepEqual(changes(before, await asked(text, [], path.join(folder, 'elsewhere'))), []);
+    await write(folder, 'two', 'print(1)');
+    assert.deepEqual(changes(before, await asked(text)), ['reward']);
+    await write(folder, 'one', 'print(2)');
+    assert.deepEqual(changes(before, await asked(text)), ['reward']);
   });
 });
