@@ -16,10 +16,13 @@ import { launchVsCode } from './vscode.js';
 const START_MS = 120_000;
 const POLL_MS = 200;
 
+/** What is so before anyone uses the extension is looked at before anything uses it. */
+const beforeUse = (file: string) => file.endsWith('/activation.test.ts');
+
 /** One CommonJS file of all tests, with a `run()` for VS Code to call. */
 async function bundle(files: readonly string[]): Promise<string> {
   const outfile = resolve('out/test/extension/index.js');
-  const loads = files.map((file) => `require(${JSON.stringify(`./${file}`)});`).join(' ');
+  const loads = files.toSorted((a, b) => Number(beforeUse(b)) - Number(beforeUse(a))).map((file) => `require(${JSON.stringify(`./${file}`)});`).join(' ');
   await build({
     stdin: { contents: `import { runMocha } from './test/support/extensionHost';\nexport const run = () => runMocha(() => { ${loads} });`, resolveDir: process.cwd(), loader: 'ts' },
     outfile,
