@@ -52,12 +52,13 @@ import { tellDied, tellOlder } from './tellDied.js';
 import { createAccountsView } from './views/accountsView.js';
 import { createRunsView } from './views/runsView.js';
 import { createSandboxesView } from './views/sandboxesView.js';
+import { createSnapshotsView } from './views/snapshotsView.js';
 import { createTemplatesView } from './views/templatesView.js';
 import type { Tree } from './views/tree.js';
 
 /** What tests inside VS Code look at, since the API of VS Code shows no tree. Absent in use. */
 export interface TestApi {
-  readonly trees: { readonly templates: Tree; readonly sandboxes: Tree; readonly runs: Tree; readonly accounts: Tree };
+  readonly trees: { readonly templates: Tree; readonly sandboxes: Tree; readonly snapshots: Tree; readonly runs: Tree; readonly accounts: Tree };
   readonly services: Services;
 }
 
@@ -128,9 +129,10 @@ export function activate(context: vscode.ExtensionContext): TestApi | undefined 
   const templates = own(createTemplatesView(services));
   const live = createSandboxesView(services);
   own(live.tree);
+  const kept = own(createSnapshotsView(services));
   const { tree: runs, loadMore } = createRunsView(services);
   own(runs);
-  const trees = { templates, sandboxes: live.tree, runs, accounts: own(createAccountsView(services)) };
+  const trees = { templates, sandboxes: live.tree, snapshots: kept, runs, accounts: own(createAccountsView(services)) };
   own(new Looking(engine, Object.values(trees), services.runViews));
   const refresh = () => Object.values(trees).forEach((tree) => tree.refresh());
   const otherFolders = () => {

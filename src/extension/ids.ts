@@ -99,6 +99,7 @@ export const Container = 'rlSandboxes';
 export const Views = {
   templates: 'rlSandboxes.templates',
   sandboxes: 'rlSandboxes.sandboxes',
+  snapshots: 'rlSandboxes.snapshots',
   runs: 'rlSandboxes.runs',
   accounts: 'rlSandboxes.accounts',
 } as const;

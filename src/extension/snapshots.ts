@@ -26,7 +26,8 @@ export class Snapshots extends Disposing {
   readonly onDidChange = this.changed.event;
   /** Folders whose list may be out of date. */
   private readonly stale = new Set<string>();
-  private watched = false;
+  /** Views that a person looks at. */
+  private readonly watchers = new Set<object>();
   private readonly throttle = this.own(new Throttle(LIST_MS, () => void this.list().catch(() => undefined)));
 
   constructor(private readonly options: SnapshotsOptions) {
@@ -36,9 +37,10 @@ export class Snapshots extends Disposing {
     this.own(runner.onStarted(() => this.invalidateAll()));
   }
 
-  /** Whether a person looks: only then are they asked for by themselves. */
-  watch(watched: boolean): void {
-    this.watched = watched;
+  /** Whether a person looks at a view of them: only then are they asked for by themselves. */
+  watch(view: object, watched: boolean): void {
+    if (watched) this.watchers.add(view);
+    else this.watchers.delete(view);
     if (watched) this.throttle.trigger();
   }
 
@@ -49,7 +51,7 @@ export class Snapshots extends Disposing {
   invalidate(root: string): void {
     this.stale.add(root);
     this.asking.delete(root);
-    if (this.watched) this.throttle.trigger();
+    if (this.watchers.size > 0) this.throttle.trigger();
   }
 
   /** As last heard, newest first in each folder. */

@@ -1,4 +1,4 @@
-/** One sandbox from its opening to its end, as a person works in it: `out/screens/sandbox-*.png` show each step. */
+/** One sandbox from its opening to its end, as a person works in it, and its snapshots: `out/screens/sandbox-*.png` show each step; some of them are in `media/screens`. */
 import assert from 'node:assert/strict';
 import { mkdir } from 'node:fs/promises';
 import type { Locator } from 'playwright-core';
@@ -8,15 +8,37 @@ import { tellStory } from './story.js';
 const PORT = 8123;
 /** High enough for all that is beneath a sandbox. */
 const SIZE = { width: 1280, height: 1200 };
+/** Of a picture that can be read where it is shown small. */
+const PICTURE = { width: 1040, height: 700 };
+const HELLO = `name: hello
+setup:
+  - run: echo "Print a number between 0 and 1." > /task.txt
+services:
+  - name: tasks
+    run: cd /tmp && exec python3 -B -u -m http.server ${PORT}
+    ready: {port: ${PORT}}
+episode:
+  seeds: 4
+  run: echo "0.$RL_SEED"
+reward: stdout
+`;
 
 describe('a live sandbox in VS Code', function () {
   this.timeout(240_000);
-  const story = tellStory(4, { extension: process.cwd(), viewport: SIZE });
+  const story = tellStory(4, { extension: process.cwd(), viewport: SIZE }, { hello: HELLO });
 
   const picture = async (name: string) => {
+    const { page } = story.code;
     await mkdir('out/screens', { recursive: true });
-    await story.code.page.mouse.move(640, 5);
-    await story.code.page.screenshot({ path: `out/screens/sandbox-${name}.png` });
+    await page.setViewportSize(PICTURE);
+    // Between the icons of the activity bar, where nothing shows a tooltip.
+    await page.mouse.move(24, PICTURE.height * 0.6);
+    await page.waitForFunction(({ width }) => document.querySelector('.monaco-workbench')?.clientWidth === width, PICTURE);
+    // What VS Code shows for a moment where something has another size; a picture with it is one all the same.
+    for (const passing of await page.locator('.terminal-resize-overlay.visible, .scrollbar.visible').all()) await passing.waitFor({ state: 'hidden', timeout: 2000 }).catch(() => undefined);
+    await page.evaluate(() => new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(resolve))));
+    await page.screenshot({ path: `out/screens/sandbox-${name}.png` });
+    await page.setViewportSize(SIZE);
   };
   const item = (name: RegExp) => story.code.page.getByRole('treeitem', { name });
   const sandboxes = () => item(/^Sandbox hello-\w{4}, /);
@@ -43,7 +65,7 @@ describe('a live sandbox in VS Code', function () {
   const output = () => story.code.page.locator('.pane-body.output-view .view-lines, .output-view-content .view-lines').first();
 
   before(async () => {
-    await story.workspace.settings({ 'terminal.integrated.gpuAcceleration': 'off', 'workbench.editor.enablePreview': false });
+    await story.workspace.settings({ 'terminal.integrated.gpuAcceleration': 'off', 'workbench.editor.enablePreview': false, 'editor.minimap.enabled': false, 'diffEditor.useInlineViewWhenSpaceIsLimited': false });
   });
 
   it('opens from a template', async () => {
@@ -67,7 +89,6 @@ describe('a live sandbox in VS Code', function () {
       return Number(new RegExp(`${mark}=\\d+\\D(\\d+)=`).exec(await rows().innerText())![1]);
     };
     const wide = await columns('wide');
-    await picture('terminal');
     await code.page.setViewportSize({ width: 900, height: SIZE.height });
     let narrow = wide;
     for (let round = 0; narrow === wide && round < 10; round += 1) narrow = await columns(`narrow${round}`);
@@ -79,6 +100,10 @@ describe('a live sandbox in VS Code', function () {
     await type('echo again-$((1+1))');
     await rows().filter({ hasText: 'again-2' }).waitFor();
     assert.doesNotMatch(await rows().innerText(), /notreached/);
+    await type('clear');
+    await type('cat /task.txt; id -un; ls -d /s*');
+    await rows().filter({ hasText: '/srv' }).waitFor();
+    await picture('terminal');
     await type('clear');
   });
 
@@ -103,46 +128,65 @@ describe('a live sandbox in VS Code', function () {
     await picture('run');
   });
 
-  it('lists a port that is listened on, and leads one of this machine to it', async () => {
-    const { code } = story;
-    await code.page.keyboard.press('Control+`');
-    await type(`cd /tmp && (python3 -m http.server ${PORT} >/dev/null 2>&1 &)`);
+  it('has a service of its template, whose log is shown, and whose port leads to this machine', async () => {
     const port = item(new RegExp(`^Port ${PORT}, `));
     await port.waitFor();
     await menu(port, 'Forward Port');
     await port.filter({ hasText: /localhost:\d+/ }).waitFor();
     const local = /localhost:(\d+)/.exec(await port.innerText())![1];
     assert.equal((await fetch(`http://127.0.0.1:${local}/`)).status, 200);
-    await picture('ports');
+    await item(/^Service tasks, ready/).click();
+    await output().filter({ hasText: /GET.\/.HTTP/ }).waitFor();
+    await picture('services');
     await menu(port, 'Stop Forwarding');
     await port.filter({ hasNotText: /localhost/ }).waitFor();
   });
 
   it('is compared with its template, file by file', async () => {
-    const { code } = story;
+    const { workbench, code } = story;
+    await workbench.command('View: Hide Panel');
     await menu(sandboxes().first(), 'Compare with Template');
     await code.page.getByRole('tab', { name: /task\.txt \(hello-|changes to its template/ }).waitFor();
     await code.page.locator('.monaco-diff-editor').filter({ hasText: 'Changed in an editor.' }).first().waitFor();
     await picture('compare');
+    await workbench.command('View: Close All Editors');
   });
 
   it('shows its processor and memory', async () => {
-    const { code } = story;
+    const { workbench, code } = story;
+    await code.page.keyboard.press('Control+`');
+    await type('(timeout 6 sh -c "while :; do :; done" &)');
+    await workbench.command('View: Hide Panel');
     await menu(sandboxes().first(), 'Show Processor and Memory');
     const frame = code.page.frameLocator('iframe.webview.ready:visible').last().frameLocator('iframe#active-frame');
     await frame.getByRole('heading', { name: 'Memory' }).waitFor();
     await frame.locator('rl-usage-chart').last().filter({ hasText: /MB/ }).waitFor();
-    await code.page.waitForTimeout(4000);
+    for (const now of [/^Processor .*now [1-9]/, /^Processor .*now 0/]) await frame.getByRole('img', { name: now }).waitFor();
     await picture('monitor');
+    await workbench.command('View: Close All Editors');
   });
 
-  it('is snapshotted, and the snapshot stands under its template', async () => {
-    const { workbench } = story;
+  it('is snapshotted, and the snapshot stands under its template, with a menu', async () => {
+    const { workbench, code } = story;
     await menu(sandboxes().first(), 'Create Snapshot...');
     await answer('with-a-change');
     await expand(workbench.template('hello'));
-    await item(/^Snapshot with-a-change, /).waitFor();
-    await picture('snapshot');
+    const snapshot = item(/^Snapshot with-a-change, /);
+    await menu(snapshot, 'Pin Snapshot');
+    await snapshot.and(code.page.getByRole('treeitem', { name: /pinned/ })).waitFor();
+    await snapshot.click({ button: 'right' });
+    await code.page.getByRole('menuitem', { name: 'Compare with Parent' }).hover();
+    // A menu is closed by a window of another size.
+    await code.page.screenshot({ path: 'out/screens/sandbox-snapshots.png', clip: { x: 0, y: 0, width: 640, height: 440 } });
+    await code.page.keyboard.press('Escape');
+  });
+
+  it('has changed against what the snapshot was made from, which is shown file by file', async () => {
+    const { code } = story;
+    await menu(item(/^Snapshot with-a-change, /), 'Compare with Parent');
+    await code.page.getByRole('tab', { name: /task\.txt \(with-a-change\)|with-a-change: changes to its parent/ }).waitFor();
+    await code.page.locator('.monaco-diff-editor').filter({ hasText: 'Changed in an editor.' }).last().waitFor();
+    await picture('snapshot-compare');
   });
 
   it('is forked, and restored from the snapshot', async () => {

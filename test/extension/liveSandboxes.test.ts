@@ -2,11 +2,11 @@
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdir, readFile, rm } from 'node:fs/promises';
+import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import * as vscode from 'vscode';
 import type { TestApi } from '../../src/extension/activate.js';
-import { Commands, Items } from '../../src/extension/ids.js';
+import { Commands, InternalCommands, Items } from '../../src/extension/ids.js';
 import { sandboxUri } from '../../src/extension/sandbox/fileSystem.js';
 import { UploadByDrop } from '../../src/extension/sandbox/uploadByDrop.js';
 import type { FileRef, Node, SandboxRef } from '../../src/extension/views/node.js';
@@ -125,6 +125,20 @@ describe('a live sandbox by its menus', function () {
     assert.deepEqual(Buffer.compare(await readFile(join(downloads.fsPath, 'site', 'data.bin')), bytes), 0);
     const again = await answering([{ choose: [downloads] }, undefined], () => command(Commands.downloadFromSandbox, folder));
     assert.match(again.asked[1]!.text, /^Failed to download \/srv\/site: .*is there already/);
+  });
+
+  it('shows the beginning or the end of a file that is too large for an editor', async () => {
+    const large = new Uint8Array(70_000_000).fill(97);
+    large.set(new TextEncoder().encode('\nthe end\n'), large.length - 9);
+    await writeFile(join(root(), 'large.txt'), large);
+    await api.services.runner.request('files/upload', { root: root(), id: ref.id, from: [join(root(), 'large.txt')], to: '/srv' });
+    await rm(join(root(), 'large.txt'));
+    const { asked } = await answering([{ press: 'Open the Last 4.0 MB' }], () => command(InternalCommands.openSandboxFile, { ...ref, path: '/srv/large.txt', folder: false, size: large.length }));
+    assert.match(asked[0]!.text, /^\/srv\/large\.txt has 70 MB, too much for an editor/);
+    const document = await until('the part', [vscode.window.onDidChangeActiveTextEditor], () => vscode.workspace.textDocuments.find(({ uri }) => uri.path === '/srv/large.txt'));
+    assert.ok(document.getText().endsWith('a\nthe end\n'));
+    assert.equal(document.getText().length, 4_000_000);
+    await vscode.commands.executeCommand('workbench.action.closeActiveEditor');
   });
 
   it('is forked with its files as they are, and the fork can be kept until somebody ends it', async () => {

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { rm, stat } from 'node:fs/promises';
 import * as vscode from 'vscode';
 import type { TestApi } from '../../src/extension/activate.js';
-import { Commands, Items } from '../../src/extension/ids.js';
+import { Commands, Items, Views } from '../../src/extension/ids.js';
 import { snapshotAddress } from '../../src/extension/sandbox/address.js';
 import { sandboxUri } from '../../src/extension/sandbox/fileSystem.js';
 import type { Handle } from '../../src/extension/views/tree.js';
@@ -60,6 +60,10 @@ describe('snapshots in the sidebar', function () {
     taken = (await answering([{ type: ' with a change ' }], () => command<string>(Commands.snapshotSandbox, sandbox))).result;
     const { node } = await snapshot('with a change');
     assert.equal(node.item, Items.childSnapshot);
+    await command(`${Views.snapshots}.focus`);
+    const listed = await itemOf(api.trees.snapshots, ({ label }) => label === 'with a change', 'the snapshot in the list of all');
+    assert.match(listed.node.description!, /^kept {2}·  bubblewrap/);
+    assert.match(api.trees.snapshots.view.description!, /^\d+, \d+ [kKM]?B in all$/);
 
     // This machine's provider has files only; told that it had memory too, a person is asked, and what the provider then says is shown.
     const both = () => sandboxes.took(sandbox.root, { ...sandboxes.get(sandbox)!.sandbox, memorySnapshots: true });
@@ -124,8 +128,6 @@ describe('snapshots in the sidebar', function () {
 
   it('are marked when their template has changed since', async () => {
     await write(inWorkspace('kept.rlenv.yaml'), TEMPLATE.replace('0.25', '0.5'));
-    await command(Commands.refresh);
-    api.services.snapshots.invalidateAll();
     await snapshot('renamed', /stale: setup changed/);
   });
 

@@ -51,11 +51,19 @@ export function createTemplatesView({ templates, runs, setup, snapshots }: Servi
   };
 
   const tree = new Tree({ id: Views.templates, load, onShown: () => templates.ask(), tickMs: 60_000 });
-  const redraw = (known: KnownTemplate) => tree.update(templateNode(describe(known), Date.now()));
+  const told = new Map<string, string>();
+  const redraw = (known: KnownTemplate) => {
+    tree.update(templateNode(describe(known), Date.now()));
+    // What has made a template stale has made its snapshots stale.
+    const { ref, status } = known;
+    const state = JSON.stringify([status?.state, status?.changed]);
+    if ((told.get(ref.file) ?? state) !== state) snapshots.invalidate(ref.root);
+    told.set(ref.file, state);
+  };
   tree.also(templates.onDidChangeList(() => tree.refresh()));
   tree.also(templates.onDidChange(redraw));
   tree.also(snapshots.onDidChange(() => tree.refresh()));
-  const watch = () => snapshots.watch(tree.view.visible);
+  const watch = () => snapshots.watch(tree, tree.view.visible);
   tree.also(tree.view.onDidChangeVisibility(watch));
   watch();
   tree.also(templates.onDidGetDirty(() => tree.view.visible && templates.ask()));
