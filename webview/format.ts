@@ -44,6 +44,9 @@ export function estimate(mean: number | null, halfWidth: number | null): string 
   return `${mean.toFixed(decimals)} \u00b1 ${halfWidth.toFixed(decimals)}`;
 }
 
+/** `$0.12`; below a cent as many places as show something. */
+export const dollars = (value: number): string => `$${value === 0 || value >= 0.01 ? value.toFixed(2) : value.toPrecision(2)}`;
+
 /** Milliseconds as a person would say them. */
 export function duration(ms: number | null): string {
   if (ms === null || !Number.isFinite(ms)) return NONE;

@@ -1,6 +1,7 @@
 /** Progress of a run: one line that is rewritten on a terminal, a plain line now and then in a pipe. */
 import { clearLine, cursorTo } from 'node:readline';
 import type { LiveRun } from '../engine/liveRun.js';
+import { spending } from './cost.js';
 import { milliseconds, plural, reward } from './format.js';
 
 const TERMINAL_INTERVAL_MS = 100;
@@ -63,6 +64,7 @@ export class Progress {
       ...(rate > 0 ? [`${rate.toFixed(1)}/s`] : []),
       `mean ${reward(sofar.scored ? sofar.sum / sofar.scored : null, 3)}`,
       ...(errors ? [plural(errors, 'error')] : []),
+      ...(live.meter ? [spending(live.meter.spent, record.maxCost)] : []),
       ...(rate > 0 && finished < total ? [`${milliseconds(((total - finished) * 1000) / rate)} left`] : []),
     ];
     return parts.join('  ');

@@ -3,6 +3,7 @@ import { relative } from 'node:path';
 import { findingText } from '../engine/findings.js';
 import type { RunSnapshot } from '../protocol/runView.js';
 import { seedCount } from '../template/template.js';
+import { spending } from './cost.js';
 import { NONE, columns, milliseconds, plural, reward } from './format.js';
 import { oneLine } from './plain.js';
 
@@ -25,6 +26,7 @@ export function runReport(snapshot: RunSnapshot, directory: string): string {
     ...groupRows(snapshot),
     ['speed', `${snapshot.episodesPerSecond === null ? NONE : snapshot.episodesPerSecond.toFixed(1)} episodes/s   ${milliseconds(snapshot.durationMs)} in all`],
     ['per episode', `restore ${each(time.restore)}   act ${each(time.act)}   score ${each(time.score)}   tear down ${each(time.terminate)}`],
+    ...(run.cost ? [['cost', `${spending(run.cost.spent, run.maxCost)}   by the price table: the service's bill counts`] as [string, string]] : []),
     ['stored in', relative(process.cwd(), directory) || directory],
   ];
   const failures = snapshot.failures.slice(0, GROUPS_SHOWN).map((group) => `  ${group.count} x ${oneLine(group.example)}`);

@@ -2,6 +2,7 @@
 import type { EpisodeGpus } from '../rollout/episode.js';
 import { holdGpus, requireGpus, type Need } from '../rollout/gpus.js';
 import type { ManualSeats, Policy } from '../rollout/policies/index.js';
+import { CostReached } from '../rollout/meter.js';
 import { runEpisodes } from '../rollout/run.js';
 import { settingsOf } from '../rollout/settings.js';
 import type { Provider, Resources, Sandbox } from '../sandbox/provider.js';
@@ -13,9 +14,14 @@ import { scoringTemplate, type BuildRequest } from './builds.js';
 import type { Engine } from './engine.js';
 import { RunCancelled, type LiveRun } from './liveRun.js';
 import type { Choice } from './providers.js';
+import { Bill, type Billing } from './billing.js';
 import { reap } from './reap.js';
+import type { BuildResult } from './reports.js';
 import { RunReader, totals } from './runReader.js';
 import { removeForgotten } from './snapshots/manage.js';
+
+/** How often the sum is written down and told. */
+const COST_NOTED_MS = 2000;
 
 /** What a run needs, found before it has an id. */
 export interface Undertaking {
@@ -24,11 +30,17 @@ export interface Undertaking {
   readonly choice: Choice;
   readonly policy: Policy;
   readonly seats: ManualSeats;
+  /** If its sandboxes are paid for. */
+  readonly billing: Billing | undefined;
   readonly rebuild?: boolean;
 }
 
 /** Never rejects: how it ended is in the record, and the error itself in `live.failure`. */
-export async function carryOut(live: LiveRun, { template, secrets, choice, policy, rebuild }: Undertaking, engine: Engine): Promise<RunRecord> {
+export async function carryOut(live: LiveRun, { template, secrets, choice, policy, billing, rebuild }: Undertaking, engine: Engine): Promise<RunRecord> {
+  const { maxCost } = live.record;
+  const bill = billing && new Bill(live.record, billing, () => live.capReached(maxCost!));
+  live.meter = bill?.meter;
+  const tell = bill && setInterval(() => void update(live, engine, {}).catch(() => undefined), COST_NOTED_MS);
   let log: EpisodeLog | undefined;
   /** Keeps snapshots from being deleted while the run restores from them. */
   const uses: (() => void)[] = [];
@@ -37,10 +49,14 @@ export async function carryOut(live: LiveRun, { template, secrets, choice, polic
     await reap([choice.provider]);
     await removeForgotten(engine, choice.provider);
     const request = { signal: live.signal, secrets: () => Promise.resolve(secrets), onOutput: (text: string) => live.output(text), rebuild };
+    const build = (what: Template, { provider }: Choice, how: BuildRequest) => {
+      const building = () => engine.builds.build(what, provider, how);
+      return bill ? bill.during(provider.id, what.resources, building, ({ built }) => built) : building();
+    };
     const kept = live.record.fork?.snapshot ?? live.record.from;
-    const { snapshot, built } = kept === undefined ? await engine.builds.build(template, choice.provider, request) : { snapshot: await engine.snapshots.find(kept), built: false };
+    const { snapshot, built } = kept === undefined ? await build(template, choice, request) : { snapshot: await engine.snapshots.find(kept), built: false };
     uses.push(engine.uses.hold(snapshot.id));
-    const scoring = await prepareScoring(template, choice.provider, request, engine, uses);
+    const scoring = await prepareScoring(template, choice.provider, request, engine, uses, bill, build);
     log = await EpisodeLog.open(engine.layout.episodesFile(live.record.id));
     const done = await takeInFinished(live, engine);
     await update(live, engine, {
@@ -55,7 +71,7 @@ export async function carryOut(live: LiveRun, { template, secrets, choice, polic
         run: live.record,
         template,
         policy,
-        provider: choice.provider,
+        provider: bill ? { restore: async (...how) => bill.watch(await choice.provider.restore(...how), template.resources) } : choice.provider,
         snapshot,
         log,
         done,
@@ -77,29 +93,45 @@ export async function carryOut(live: LiveRun, { template, secrets, choice, polic
     );
     await finish(live, engine, { state: 'done' });
   } catch (error) {
-    if (error instanceof RunCancelled || live.signal.aborted) await finish(live, engine, { state: 'cancelled' });
+    if (live.signal.reason instanceof CostReached) await finish(live, engine, { state: 'cancelled', error: live.signal.reason.message });
+    else if (error instanceof RunCancelled || live.signal.aborted) await finish(live, engine, { state: 'cancelled' });
     else {
       live.failure = error;
       await finish(live, engine, { state: 'failed', error: (error as Error).message });
     }
   } finally {
+    clearInterval(tell);
     for (const letGo of uses) letGo();
+    if (bill) void noteKept(live, bill, engine);
     await Promise.allSettled([log?.close(), policy.close?.()]);
   }
   return live.record;
 }
 
 async function update(live: LiveRun, engine: Engine, change: Partial<RunRecord>): Promise<void> {
-  live.record = { ...live.record, ...change };
-  await engine.runs.write(live.record);
+  live.record = { ...live.current, ...change };
+  // One after the other: what is written last is what stays.
+  const writing = live.writing.then(() => engine.runs.write(live.record));
+  live.writing = writing.catch(() => undefined);
+  await writing;
   live.changed();
 }
 
 /** A disk that is full must not hide how the run ended: the record in memory says it all the same. */
 async function finish(live: LiveRun, engine: Engine, end: Partial<RunRecord>): Promise<void> {
   live.running = 0;
-  const record = { ...live.record, ...end, finishedAt: Date.now() };
+  const record = { ...live.current, ...end, finishedAt: Date.now() };
   await update(live, engine, { ...record, summary: totals(live.aggregate, record) }).catch(() => live.changed());
+}
+
+/** Sandboxes that are kept after a run are paid for until they end. */
+async function noteKept(live: LiveRun, { meter }: Bill, engine: Engine): Promise<void> {
+  await live.ended;
+  if (meter.state.perSecond === 0) return;
+  await meter.settled();
+  const stored = await engine.runs.read(live.record.id).catch(() => undefined);
+  // One that was resumed counts anew from what was noted, and one that was deleted stays so.
+  if (stored && stored.finishedAt === live.record.finishedAt && !engine.live.has(stored.id)) await engine.runs.write({ ...stored, cost: meter.state }).catch(() => undefined);
 }
 
 /** What a resumed run has already. */
@@ -117,13 +149,13 @@ async function takeInFinished(live: LiveRun, engine: Engine): Promise<Set<number
 const SCORING_SLACK_MS = 10 * 60_000;
 
 /** Builds the snapshots of all second sandboxes before the first episode, so that a wrong one is found out early. */
-async function prepareScoring(template: Template, provider: Provider, request: BuildRequest, engine: Engine, uses: (() => void)[]) {
+async function prepareScoring(template: Template, provider: Provider, request: BuildRequest, engine: Engine, uses: (() => void)[], bill: Bill | undefined, build: (what: Template, choice: Choice, how: BuildRequest) => Promise<BuildResult>) {
   const prepared = new Map<RewardComponentSpec, { scorer: Template; snapshot: SnapshotRecord; choice: Choice }>();
   for (const component of template.reward) {
     if (component.type !== 'sandbox') continue;
     const scorer = scoringTemplate(template, component);
     const choice = await engine.providers.choose(scorer, undefined, undefined, request.signal);
-    const { snapshot } = await engine.builds.build(scorer, choice.provider, request);
+    const { snapshot } = await build(scorer, choice, request);
     uses.push(engine.uses.hold(snapshot.id));
     prepared.set(component, { scorer, choice, snapshot });
   }
@@ -134,11 +166,12 @@ async function prepareScoring(template: Template, provider: Provider, request: B
     const held = await holdGpus(needs, signal);
     return { episode: held.resources[0]!, scoring: (component) => held.resources[1 + components.indexOf(component)]!, release: () => held.release() };
   };
-  const open = (component: RewardComponentSpec, resources: Resources, run: string, signal: AbortSignal): Promise<Sandbox> => {
+  const open = async (component: RewardComponentSpec, resources: Resources, run: string, signal: AbortSignal): Promise<Sandbox> => {
     const { scorer, choice, snapshot } = prepared.get(component)!;
     const lifetimeMs = component.timeout + SCORING_SLACK_MS;
     const labels = { owner: engine.owner, run, template: scorer.name, digest: snapshot.digest, snapshot: snapshot.id, expires: Date.now() + lifetimeMs };
-    return choice.provider.restore(snapshot, { ...settingsOf(scorer), resources, labels, lifetimeMs }, { signal });
+    const sandbox = await choice.provider.restore(snapshot, { ...settingsOf(scorer), resources, labels, lifetimeMs }, { signal });
+    return bill ? bill.watch(sandbox, scorer.resources) : sandbox;
   };
   return { open, holdGpus: hold, digests: [...prepared.values()].map(({ snapshot }) => snapshot.digest) };
 }

@@ -15,6 +15,7 @@ import { SnapshotStore } from '../store/snapshotStore.js';
 import { loadTemplate } from '../template/load.js';
 import { parseTemplate, type ParsedTemplate } from '../template/parse.js';
 import { seedCount, type SeedSet, type Template } from '../template/template.js';
+import { billingOf } from './billing.js';
 import { Builds, type BuildRequest } from './builds.js';
 import { relevant, thisProcess, type Caller } from './caller.js';
 import { carryOut, type Undertaking } from './carryOut.js';
@@ -50,6 +51,8 @@ export interface RunRequest {
   readonly rebuild?: boolean;
   /** Id of a snapshot that episodes start from in place of the template's build. */
   readonly snapshot?: string;
+  /** Dollars that it may cost; the template's own if absent. */
+  readonly maxCost?: number;
 }
 
 export interface EngineOptions {
@@ -161,7 +164,10 @@ export class Engine {
     const policy = await this.policy({ policy: request.policy ?? template.policy.name, trace, fork }, template, secrets, seats);
     const seeds: SeedSet = request.seeds === undefined ? template.episode.seeds : parseSeeds(request.seeds);
     const samples = positive('samples', request.samples ?? template.episode.samples);
+    const maxCost = dollars(request.maxCost) ?? template.maxCost;
+    const billing = await billingOf(this.layout, template, choice.provider.id, maxCost);
     const record = await this.runs.create({
+      maxCost,
       file: template.file,
       template: template.name,
       provider: choice.provider.id,
@@ -179,18 +185,21 @@ export class Engine {
       templateDigest: '',
       total: seedCount(seeds) * samples,
     });
-    return this.launch(record, { template, secrets, choice, policy, seats, rebuild: request.rebuild }, events);
+    return this.launch(record, { template, secrets, choice, policy, seats, billing, rebuild: request.rebuild }, events);
   }
 
-  /** Runs the episodes of an interrupted or cancelled run that are missing. */
-  async resume(name: string, events: LiveRunEvents = {}): Promise<LiveRun> {
-    const record = await this.runs.find(name);
+  /** Runs the episodes of an interrupted or cancelled run that are missing; what it has cost counts on, to the same cap or to another. */
+  async resume(name: string, events: LiveRunEvents = {}, { maxCost }: Pick<RunRequest, 'maxCost'> = {}): Promise<LiveRun> {
+    const stored = await this.runs.find(name);
+    const record = { ...stored, maxCost: dollars(maxCost) ?? stored.maxCost };
+    if (record.maxCost !== undefined && (record.cost?.spent ?? 0) >= record.maxCost) throw new Error(`run ${record.id} has cost the $${record.maxCost} that it may: give it a higher --max-cost`);
     if ((await this.withState(record)).state === 'running' || this.live.has(record.id)) throw new Error(`run ${record.id} is still running`);
     const { template, parsed } = await load(record.file);
     const secrets = await this.secrets(template);
     const choice = await this.providers.choose(template, parsed, record.provider);
+    const billing = await billingOf(this.layout, template, choice.provider.id, record.maxCost);
     const seats = new ManualSeats();
-    return this.launch({ ...record, owner: this.owner, state: 'building', error: undefined, finishedAt: undefined, summary: undefined }, { template, secrets, choice, seats, policy: await this.policy(record, template, secrets, seats) }, events);
+    return this.launch({ ...record, owner: this.owner, state: 'building', error: undefined, finishedAt: undefined, summary: undefined }, { template, secrets, choice, seats, billing, policy: await this.policy(record, template, secrets, seats) }, events);
   }
 
   /** A new run over the same seeds, or over those episodes that failed or have no reward. */
@@ -232,9 +241,10 @@ export class Engine {
     const choice = await this.providers.choose(template, parsed, old.provider);
     const seats = new ManualSeats();
     const policy = await this.policy({ policy: act, trace, fork }, template, secrets, seats);
-    const { seeds, samples, concurrency, timeoutMs, from } = old;
+    const { seeds, samples, concurrency, timeoutMs, from, maxCost } = old;
+    const billing = await billingOf(this.layout, template, choice.provider.id, maxCost);
     const record = await this.runs.create({
-      ...{ seeds, samples, concurrency, timeoutMs, from, policy: act, trace, only, fork },
+      ...{ seeds, samples, concurrency, timeoutMs, from, maxCost, policy: act, trace, only, fork },
       file: template.file,
       template: template.name,
       provider: choice.provider.id,
@@ -244,7 +254,7 @@ export class Engine {
       templateDigest: '',
       total: only?.length ?? seedCount(seeds) * samples,
     });
-    return this.launch(record, { template, secrets, choice, policy, seats }, events);
+    return this.launch(record, { template, secrets, choice, policy, seats, billing }, events);
   }
 
   private launch(record: RunRecord, undertaking: Undertaking, events: LiveRunEvents): LiveRun {
@@ -261,7 +271,7 @@ export class Engine {
 
   private async describe(stored: RunRecord): Promise<RunSummary> {
     const live = this.live.get(stored.id);
-    if (live) return { run: live.record, running: live.running, ...totals(live.aggregate, live.record) };
+    if (live) return { run: live.current, running: live.running, ...totals(live.aggregate, live.record) };
     const run = await this.withState(stored);
     if (run.summary) return { run, running: 0, ...run.summary };
     return { run, running: 0, ...totals((await this.reader(run.id)).aggregate, run) };
@@ -274,7 +284,7 @@ export class Engine {
 
   /** The record of a run as it stands; one whose owner died is `interrupted`. */
   async record(id: string): Promise<RunRecord> {
-    return this.live.get(id)?.record ?? this.withState(await this.runs.read(id));
+    return this.live.get(id)?.current ?? this.withState(await this.runs.read(id));
   }
 
   async snapshot(id: string): Promise<RunSnapshot> {
@@ -353,6 +363,11 @@ function placeOf({ layout, snapshots, owner, places, log }: Shared, { environmen
 async function load(file: string): Promise<{ template: Template; parsed: ParsedTemplate }> {
   const template = await loadTemplate(file);
   return { template, parsed: parseTemplate(await readFile(template.file, 'utf8'), template.file) };
+}
+
+function dollars(value: number | undefined): number | undefined {
+  if (value !== undefined && !(value > 0 && Number.isFinite(value))) throw new Error(`the cost must be capped at dollars above 0, not at ${value}`);
+  return value;
 }
 
 function positive(what: string, value: number): number {

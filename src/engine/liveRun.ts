@@ -1,4 +1,5 @@
 /** A run that this process is carrying out. */
+import { CostReached, type Meter } from '../rollout/meter.js';
 import type { ManualSeats } from '../rollout/policies/index.js';
 import { RunAggregate } from '../rollout/summary.js';
 import type { EpisodeRecord, RunRecord } from '../store/records.js';
@@ -15,6 +16,10 @@ export interface LiveRunEvents {
 export class LiveRun {
   readonly aggregate = new RunAggregate();
   running = 0;
+  /** Of a run that costs something. */
+  meter: Meter | undefined;
+  /** The record on its way to the disk; never rejects. */
+  writing: Promise<void> = Promise.resolve();
   /** Cheap figures for a line of progress; the exact ones are the aggregate's. */
   readonly sofar = { finished: 0, errors: 0, scored: 0, sum: 0 };
   private readonly controller = new AbortController();
@@ -38,6 +43,16 @@ export class LiveRun {
   async cancel(): Promise<void> {
     this.controller.abort(new RunCancelled());
     await this.ended;
+  }
+
+  /** Ends what runs, since it has cost what it may; what is missing can be resumed with a higher cap. */
+  capReached(cap: number): void {
+    this.controller.abort(new CostReached(cap));
+  }
+
+  /** The record, with what it has cost by now. */
+  get current(): RunRecord {
+    return this.meter ? { ...this.record, cost: this.meter.state } : this.record;
   }
 
   output(text: string): void {

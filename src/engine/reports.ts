@@ -29,6 +29,24 @@ export interface TemplateStatus {
   readonly problems: readonly Problem[];
 }
 
+/** What a run is likely to cost at a provider that bills, in dollars. */
+export interface CostEstimate {
+  readonly provider: string;
+  readonly title: string;
+  /** Null where no price is known; `unknown` says of what. */
+  readonly dollars: number | null;
+  readonly unknown?: string;
+  readonly episodes: number;
+  readonly secondsEach: number;
+  /** Number of the run that `secondsEach` is of; absent where it is what an episode may take at most. */
+  readonly previous?: number;
+  /** Of one sandbox. */
+  readonly perHour: number | null;
+  /** Day of the prices. */
+  readonly asOf: string;
+  readonly maxCost?: number;
+}
+
 /** A run as the tree shows it. */
 export interface RunSummary extends RunTotals {
   readonly run: RunRecord;

@@ -40,7 +40,7 @@ export class RunReader {
   }
 
   snapshot(run: RunRecord, running: number): RunSnapshot {
-    const seen = `${this.records.length} ${running} ${run.state} ${run.snapshot?.id}`;
+    const seen = `${this.records.length} ${running} ${run.state} ${run.snapshot?.id} ${run.cost?.spent}`;
     if (seen !== this.seen) {
       this.seen = seen;
       this.revision += 1;

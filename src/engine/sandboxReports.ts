@@ -44,6 +44,8 @@ export interface NetworkReport {
 /** A sandbox as a list shows it. */
 export interface SandboxReport extends SandboxInfo {
   readonly origin: SandboxOrigin;
+  /** Whether somebody pays for each second of it. */
+  readonly billed?: boolean;
   /** Whether this engine holds it. Only then are there terminals, files, ports and all else; another one can only be ended. */
   readonly attached: boolean;
   /** Whether the process that made it is gone. */

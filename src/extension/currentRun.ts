@@ -3,6 +3,7 @@ import * as l10n from '@vscode/l10n';
 import * as vscode from 'vscode';
 import { runLabel } from './commands/targets.js';
 import { Disposing } from './dispose.js';
+import { formatSpending } from './format.js';
 import { Commands, Contexts } from './ids.js';
 import type { Runs } from './runs.js';
 import type { RunRef } from './views/node.js';
@@ -28,7 +29,8 @@ export class CurrentRun extends Disposing {
     const label = runLabel(summary);
     const state = describeRun(summary);
     // No icon that turns: it makes the whole window be drawn sixty times a second, which the run has to pay for. The figures show that it goes on.
-    this.item.text = `$(play-circle) ${label}  ${summary.finished}/${summary.run.total}`;
+    const spending = formatSpending(summary.run);
+    this.item.text = [`$(play-circle) ${label}`, `${summary.finished}/${summary.run.total}`, ...(spending ? [spending] : [])].join('  ');
     this.item.tooltip = [`${label}: ${state}`, ...(others.length > 0 ? [l10n.t('and {0} more', others.length)] : []), l10n.t('Click to open the run.')].join('\n');
     this.item.accessibilityInformation = { label: l10n.t('Run {0}, {1}', label, state), role: 'button' };
     this.item.command = { command: Commands.openRun, title: l10n.t('Open Run'), arguments: [{ root, id: summary.run.id } satisfies RunRef] };

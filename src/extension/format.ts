@@ -25,6 +25,15 @@ export function formatReward(value: number | null): string {
 export const formatMean = (mean: number | null, ci95: number | null): string =>
   mean === null ? NONE : ci95 === null ? formatReward(mean) : `${formatReward(mean)} ± ${formatReward(ci95)}`;
 
+/** `$0.12`; below a cent as many places as show something. */
+export const formatDollars = (dollars: number): string => `$${dollars === 0 || dollars >= 0.01 ? dollars.toFixed(2) : dollars.toPrecision(2)}`;
+
+/** `$0.12 of $1.00`, what a run has cost and may cost; undefined where nothing is billed. */
+export function formatSpending({ cost, maxCost }: { readonly cost?: { readonly spent: number }; readonly maxCost?: number }): string | undefined {
+  if (!cost) return undefined;
+  return maxCost === undefined ? formatDollars(cost.spent) : l10n.t('{0} of {1}', formatDollars(cost.spent), formatDollars(maxCost));
+}
+
 const UNITS = ['B', 'KB', 'MB', 'GB', 'TB'];
 
 export function formatBytes(bytes: number): string {

@@ -108,6 +108,7 @@ export type ViewId = (typeof Views)[keyof typeof Views];
 export const Settings = {
   provider: 'rlSandboxes.provider',
   concurrency: 'rlSandboxes.concurrency',
+  askAbove: 'rlSandboxes.cost.askAbove',
   idleTimeout: 'rlSandboxes.runner.idleTimeout',
 } as const;
 export type SettingId = (typeof Settings)[keyof typeof Settings];

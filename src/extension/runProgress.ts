@@ -4,7 +4,7 @@ import * as vscode from 'vscode';
 import type { RunSummary } from '../runner/api.js';
 import { runLabel } from './commands/targets.js';
 import { Failure } from './failure.js';
-import { formatMean, formatRate } from './format.js';
+import { formatMean, formatRate, formatSpending } from './format.js';
 import { Commands } from './ids.js';
 import { withCancellableProgress } from './progress.js';
 import { tellQuietly } from './quiet.js';
@@ -36,6 +36,8 @@ function progressOf(summary: RunSummary): { message: string; fraction: number } 
   const parts = [`${finished}/${run.total}`];
   if (episodesPerSecond !== null) parts.push(formatRate(episodesPerSecond));
   if (mean !== null) parts.push(l10n.t('mean {0}', formatMean(mean, ci95)));
+  const spending = formatSpending(run);
+  if (spending) parts.push(spending);
   return { message: parts.join('  ·  '), fraction: finished / run.total };
 }
 

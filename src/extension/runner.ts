@@ -51,6 +51,8 @@ const DEADLINES: Record<Exclude<keyof RunnerRequests, 'hello'>, number | undefin
   'template/status': 60 * SECOND,
   'build': undefined,
   'run/start': 60 * SECOND,
+  'run/estimate': 60 * SECOND,
+  'run/estimateAgain': 60 * SECOND,
   'run/resume': 60 * SECOND,
   'run/rerun': 60 * SECOND,
   'run/replay': 60 * SECOND,

@@ -17,6 +17,12 @@ export function defaultConcurrency(file?: string): number {
   return value !== undefined && Number.isSafeInteger(value) && value >= 1 ? value : 64;
 }
 
+/** Dollars that a run may be likely to cost before a person is asked. */
+export function askAbove(): number {
+  const value = read<number>(Settings.askAbove, undefined);
+  return value !== undefined && value >= 0 ? value : 1;
+}
+
 /** How long the engine stays when nothing needs it, in milliseconds. */
 export function idleTimeoutMs(): number | undefined {
   const minutes = read<number>(Settings.idleTimeout, undefined);

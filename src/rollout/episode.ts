@@ -12,6 +12,7 @@ import type { Limiter } from './limiter.js';
 import { NetworkLog } from './networkLog.js';
 import { OutputCapture } from './output.js';
 import { EpisodeLimit, type Policy } from './policies/policy.js';
+import { CostReached } from './meter.js';
 import { MAX_ATTEMPTS, backOff } from './retry.js';
 import { computeReward } from './rewards/index.js';
 import { Redactor } from './secrets.js';
@@ -21,7 +22,7 @@ import { Stage } from './stage.js';
 import { discard } from './teardown.js';
 
 /** Room for what surrounds the commands: transfers, starts, a slow machine. */
-const LIFETIME_SLACK_MS = 10 * 60_000;
+export const LONGEST_SLACK_MS = 10 * 60_000;
 /** Life of a sandbox that is kept until somebody ends it. */
 export const LONGEST_LIFE_MS = 7 * 24 * 3_600_000;
 
@@ -30,7 +31,7 @@ export interface EpisodeContext {
   readonly run: RunRecord;
   readonly template: Template;
   readonly policy: Policy;
-  readonly provider: Provider;
+  readonly provider: Pick<Provider, 'restore'>;
   readonly snapshot: ProviderSnapshot;
   readonly labels: Omit<SandboxLabels, 'expires' | 'episode'>;
   readonly secrets: Readonly<Record<string, string>>;
@@ -133,6 +134,7 @@ export async function runEpisode(id: EpisodeId, context: EpisodeContext, signal:
       break;
     } catch (error) {
       if (signal.aborted || !(error instanceof SandboxError)) {
+        if (signal.reason instanceof CostReached) attempt.cause = signal.reason.message;
         // What stopped it is what is told; a trace that cannot be ended is one without an end.
         await attempt.end(signal.aborted ? 'cancelled' : 'error').catch(() => undefined);
         signal.throwIfAborted();
@@ -278,7 +280,7 @@ function episodeSpec(id: EpisodeId, { template, labels, secrets, timeoutMs }: Ep
   // How long it stays may be changed while it does; the engine sees to that.
   const warm = template.keepWarmMs === undefined ? 0 : LONGEST_LIFE_MS;
   const services = template.services.reduce((sum, service) => sum + service.timeoutMs, 0);
-  const lifetimeMs = timeoutMs + services + scoring + LIFETIME_SLACK_MS + warm;
+  const lifetimeMs = timeoutMs + services + scoring + LONGEST_SLACK_MS + warm;
   return {
     labels: { ...labels, episode: id.episode, expires: Date.now() + lifetimeMs },
     ...settingsOf(template, secrets),

@@ -11,13 +11,13 @@ import type { Pairs, PairsQuery, RunComparison } from '../protocol/compareView.j
 import type { EpisodeDetail, Groups, GroupsQuery, Rows, RowsQuery, RunSnapshot } from '../protocol/runView.js';
 import type { ComparedRow, DifferenceQuery, TraceComparison, TracePair } from '../protocol/traceDiff.js';
 import type { Place, SearchEnd, SearchHit, StepDetail, StepSummary, TimelineBin, TraceHead, TraceOpened, TraceRef } from '../protocol/traceView.js';
-import type { BuildResult, DoctorReport, ProviderReport, RunSummary, TemplateStatus } from '../engine/reports.js';
+import type { BuildResult, CostEstimate, DoctorReport, ProviderReport, RunSummary, TemplateStatus } from '../engine/reports.js';
 import type { Problem } from '../template/template.js';
 import type { SandboxNotifications, SandboxRequests } from './sandboxApi.js';
 import type { Identity } from './identity.js';
 
 export type { ExportFormat, Selection } from '../engine/exportSelection.js';
-export type { BuildResult, DoctorReport, ProviderReport, RunSummary, TemplateStatus } from '../engine/reports.js';
+export type { BuildResult, CostEstimate, DoctorReport, ProviderReport, RunSummary, TemplateStatus } from '../engine/reports.js';
 
 export interface RunOptions {
   /** How many seeds (0, 1, ...), a range `0..511`, or a comma-separated list; the template's own if absent. */
@@ -31,6 +31,8 @@ export interface RunOptions {
   readonly policy?: string;
   /** Build even if a snapshot is there. */
   readonly rebuild?: boolean;
+  /** Dollars that it may cost; the template's own if absent. */
+  readonly maxCost?: number;
   /** Id of a snapshot that episodes start from in place of the template's build. */
   readonly snapshot?: string;
 }
@@ -125,6 +127,10 @@ export interface RunnerRequests extends SandboxRequests, TraceRequests {
   'build': { params: { root: string; file: string; provider?: string; rebuild?: boolean }; result: BuildResult };
   /** Answers as soon as the run has an id. */
   'run/start': { params: { root: string; file: string; options: RunOptions }; result: { id: string } };
+  /** What it is likely to cost; null where nothing is billed. */
+  'run/estimate': { params: { root: string; file: string; options: RunOptions }; result: CostEstimate | null };
+  /** The same of a run over the seeds of an old one. */
+  'run/estimateAgain': { params: { root: string; id: string; which: 'all' | 'failed' | 'missing' }; result: CostEstimate | null };
   'run/resume': { params: { root: string; id: string }; result: { id: string } };
   /** A new run over the seeds of an old one: all of them, or those that failed or have no reward. */
   'run/rerun': { params: { root: string; id: string; only?: 'failed' }; result: { id: string } };

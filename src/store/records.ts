@@ -124,6 +124,8 @@ export interface RunSpec {
   readonly fork?: ForkOrigin;
   /** Id of the snapshot that episodes start from, where that is not the template's build. */
   readonly from?: string;
+  /** Dollars that it may cost; no cap if absent. */
+  readonly maxCost?: number;
   /** Episodes to run, if not all: a rerun of the failed ones. */
   readonly only?: readonly number[];
 }
@@ -160,8 +162,22 @@ export interface RunRecord extends RunSpec {
   readonly asked?: { readonly episode: string; readonly reward: string };
   readonly snapshot?: { readonly id: string; readonly built: boolean; readonly buildMs: number };
   readonly total: number;
+  /** At a provider that bills: what its sandboxes have cost so far, by the price table. */
+  readonly cost?: RunCost;
   /** What came of it, written when it ends, so that a list of runs reads no episodes. */
   readonly summary?: RunTotals;
+}
+
+/** A sum as it stood at a moment. */
+export interface RunCost {
+  /** Dollars. */
+  readonly spent: number;
+  /** Seconds that sandboxes have lived. */
+  readonly seconds: number;
+  /** Dollars a second of those that lived then. */
+  readonly perSecond: number;
+  /** When. */
+  readonly at: number;
 }
 
 /** The figures that stand beside a run in a list. */

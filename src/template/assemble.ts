@@ -54,6 +54,7 @@ export function assemble(input: TemplateInput, file: string, written: Written): 
     }),
     rewardRange: input.reward_range,
     artifacts: input.artifacts ?? [],
+    maxCost: input.max_cost,
     keepWarmMs: input.keep_warm,
   };
 }

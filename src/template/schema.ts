@@ -257,10 +257,11 @@ export const templateSchema = z
       reward: reward.default('stdout'),
       reward_range: rewardRange.optional(),
       artifacts: z.array(sandboxPath).optional().describe('Files to keep from each episode, as glob patterns.'),
+      max_cost: z.number('expected dollars, such as `1.50`').positive('expected dollars above 0, such as `1.50`').max(1_000_000, 'expected at most 1000000 dollars').optional().describe('Most dollars that a run may cost at a provider that bills; a run that comes to it ends.'),
       keep_warm: z
         .union([duration, z.literal(-1, 'expected a duration such as `5m`, or -1')], 'expected a duration such as `5m`, or -1')
         .optional()
-        .describe('How long a sandbox stays after its episode; -1 until terminated.'),
+        .describe('How long a sandbox stays after its episode; -1 until terminated. A provider that bills goes on billing it.'),
     },
     noMap('expected a template: a map with the keys "name" and "episode"'),
   )

@@ -94,6 +94,8 @@ export interface Template {
   readonly reward: readonly RewardComponentSpec[];
   readonly rewardRange?: readonly [number, number];
   readonly artifacts: readonly string[];
+  /** Dollars that a run may cost. */
+  readonly maxCost?: number;
   /** Milliseconds, or -1 for until terminated. */
   readonly keepWarmMs?: number;
 }

@@ -45,6 +45,7 @@ export class RunHeader extends PageElement {
         <span>${extent(run)}</span>
         <span>${l10n.t('{0} at once', format.integer(run.concurrency))}</span>
         <span title=${l10n.t('Policy')}>${oneLine(run.policy, 60)}</span>
+        ${run.cost ? html`<span class="figures" title=${l10n.t('What its sandboxes have cost so far, by the price table')}>${run.maxCost === undefined ? format.dollars(run.cost.spent) : l10n.t('{0} of {1}', format.dollars(run.cost.spent), format.dollars(run.maxCost))}</span>` : nothing}
         ${run.fork ? html`<span title=${oneLine(run.fork.trace, 400)}>${l10n.t('forked from {0}, episode {1}, after step {2}', oneLine(run.fork.run ?? l10n.t('a trace'), 80), run.fork.episode, run.fork.step)}</span>` : nothing}
       </div>`;
   }

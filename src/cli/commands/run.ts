@@ -1,9 +1,12 @@
 import { once } from 'node:events';
 import { Option, type Command } from 'commander';
+import type { RunRequest } from '../../engine/engine.js';
+import { estimate, estimateOf } from '../../engine/estimate.js';
 import type { LiveRun, LiveRunEvents } from '../../engine/liveRun.js';
 import { comparison } from '../../engine/findings.js';
 import type { RunRecord } from '../../store/records.js';
 import { parseDuration } from '../../template/units.js';
+import { maxCostOption, mayCost, yesOption, type CostOptions } from '../cost.js';
 import { EXIT, UsageError } from '../failure.js';
 import { milliseconds, plural } from '../format.js';
 import { oneLine, plain } from '../plain.js';
@@ -13,7 +16,7 @@ import { Session, type CommonOptions } from '../session.js';
 import { CURRENT, orCurrent } from '../travel.js';
 import { wholeNumber, wholeNumberFrom0 } from '../options.js';
 
-interface RunCommandOptions extends CommonOptions {
+interface RunCommandOptions extends CommonOptions, CostOptions {
   readonly episodes?: number;
   readonly concurrency?: number;
   readonly seeds?: string;
@@ -40,31 +43,30 @@ export function addRun(program: Command): void {
     .option('--timeout <duration>', 'how long an episode may act, such as 90s')
     .option('--policy <name>', "who acts: script, oracle, noop, gym, llm, command, replay, manual; the template's own if absent")
     .option('--trace <file>', 'of the policy replay: the trace whose actions are taken again')
+    .addOption(maxCostOption())
+    .addOption(yesOption())
     .option('--rebuild', 'build even if a snapshot is there')
     .option('--snapshot <id>', 'one that every episode starts from, in place of the build')
     .option('-v, --verbose', 'show the output of the build')
     .action((template: string, _options: unknown, command: Command) => {
       const options = command.optsWithGlobals<RunCommandOptions>();
-      return Session.run(options, (session) => {
+      return Session.run(options, async (session) => {
         if (options.episodes !== undefined && options.seeds !== undefined) throw new UsageError('-n and --seeds exclude each other');
         if (options.snapshot !== undefined && (options.rebuild || options.provider !== undefined)) throw new UsageError('--snapshot says what is restored and where: it excludes --rebuild and --provider');
-        return follow(session, options.verbose, (events) =>
-          session.engine.start(
-            template,
-            {
-              seeds: options.seeds ?? (options.episodes === undefined ? undefined : String(options.episodes)),
-              samples: options.samples,
-              concurrency: options.concurrency,
-              provider: options.provider,
-              timeoutMs: options.timeout === undefined ? undefined : duration(options.timeout),
-              policy: options.policy,
-              trace: options.trace,
-              rebuild: options.rebuild,
-              snapshot: options.snapshot,
-            },
-            events,
-          ),
-        );
+        const request: RunRequest = {
+          seeds: options.seeds ?? (options.episodes === undefined ? undefined : String(options.episodes)),
+          samples: options.samples,
+          concurrency: options.concurrency,
+          provider: options.provider,
+          timeoutMs: options.timeout === undefined ? undefined : duration(options.timeout),
+          policy: options.policy,
+          trace: options.trace,
+          rebuild: options.rebuild,
+          snapshot: options.snapshot,
+          maxCost: options.maxCost,
+        };
+        if (!(await mayCost(session, await estimate(session.engine, template, request), options))) return EXIT.cancelled;
+        return follow(session, options.verbose, (events) => session.engine.start(template, request, events));
       });
     });
 
@@ -109,10 +111,15 @@ export function addRun(program: Command): void {
   program
     .command('resume <run>')
     .description('run the missing episodes of a run that was interrupted or cancelled')
+    .addOption(maxCostOption())
+    .addOption(yesOption())
     .option('-v, --verbose', 'show the output of the build')
     .action((run: string, _options: unknown, command: Command) => {
       const options = command.optsWithGlobals<RunCommandOptions>();
-      return Session.run(options, (session) => follow(session, options.verbose, (events) => session.engine.resume(run, events)));
+      return Session.run(options, async (session) => {
+        if (!(await mayCost(session, await estimateOf(session.engine, run, 'missing', options.maxCost), options))) return EXIT.cancelled;
+        return follow(session, options.verbose, (events) => session.engine.resume(run, events, options));
+      });
     });
 }
 
@@ -147,7 +154,7 @@ async function follow(session: Session, verbose: boolean | undefined, start: (ev
     session.note(`${plural(session.engine.held.size, 'sandbox', 'sandboxes')} stay warm, as the template asks; Ctrl-C ends them.`);
     await Promise.race([session.engine.held.empty(), once(session.signal, 'abort')]);
   }
-  if (run.state === 'cancelled') return EXIT.cancelled;
+  if (run.state === 'cancelled' && run.error === undefined) return EXIT.cancelled;
   return run.state === 'done' && snapshot.counts.error === 0 ? EXIT.done : EXIT.failed;
 }
 

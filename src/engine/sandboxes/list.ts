@@ -2,6 +2,7 @@
 import { isOwnerAlive } from '../../sandbox/owner.js';
 import type { SandboxInfo } from '../../sandbox/provider.js';
 import { PROVIDERS } from '../../sandbox/registry.js';
+import { isBilled } from '../billing.js';
 import type { Engine } from '../engine.js';
 import type { SandboxReport, TerminateReport } from '../sandboxReports.js';
 
@@ -22,9 +23,10 @@ export async function listSandboxes(engine: Engine, measure = false): Promise<Sa
   return Promise.all(
     lists.flat().filter(({ id }) => !internal.has(id)).map(async (info): Promise<SandboxReport> => {
       const held = engine.held.find(info.id);
-      if (held) return held.report(measure);
+      const billed = isBilled(info.provider);
+      if (held) return { ...(await held.report(measure)), billed };
       const orphan = !(await isAlive(info.labels.owner));
-      return { ...info, origin: 'other', attached: false, orphan, ageMs: Math.max(0, now - info.createdAt), forwards: [], services: [] };
+      return { ...info, origin: 'other', billed, attached: false, orphan, ageMs: Math.max(0, now - info.createdAt), forwards: [], services: [] };
     }),
   );
 }

@@ -2,6 +2,7 @@
 import * as l10n from '@vscode/l10n';
 import * as vscode from 'vscode';
 import type { RunOptions } from '../../runner/api.js';
+import { mayCost } from '../askCost.js';
 import { formatBytes, formatDuration } from '../format.js';
 import { Commands } from '../ids.js';
 import { withCancellableProgress } from '../progress.js';
@@ -37,6 +38,7 @@ export function registerRunCommands(services: Services): void {
 export async function startRun(services: Services, ref: TemplateRef, options: RunOptions): Promise<RunRef | undefined> {
   if (!(await saveAll())) return undefined;
   const chosen: RunOptions = { concurrency: defaultConcurrency(ref.file), provider: defaultProvider(ref.file), ...dropUndefined(options) };
+  if (!(await mayCost(await services.runner.request('run/estimate', { ...ref, options: chosen })))) return undefined;
   const outcome = await withCancellableProgress(l10n.t('Starting {0}', templateName(ref)), (signal) => services.runner.request('run/start', { ...ref, options: chosen }, { signal }));
   if (outcome.cancelled) return undefined;
   const run = { root: ref.root, id: outcome.value.id };

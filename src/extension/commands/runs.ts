@@ -5,6 +5,7 @@ import * as vscode from 'vscode';
 import type { RunViewTarget } from '../../protocol/runView.js';
 import type { RunSummary } from '../../runner/api.js';
 import { Layout } from '../../store/layout.js';
+import { mayCost } from '../askCost.js';
 import { cliCommand } from '../cliCommand.js';
 import type { Command } from '../commander.js';
 import { Commands, InternalCommands } from '../ids.js';
@@ -30,8 +31,9 @@ export function registerRunsCommands(services: Services): void {
   const { commander, runner, runViews, context } = services;
   const on = (fits?: (summary: RunSummary) => boolean): Command<RunRef>['target'] => (argument) => runTarget(services, argument, fits);
   const sentence = (text: (name: string, why: string) => string): Command<RunRef>['failed'] => (why, ref) => text(runName(services, ref), why);
-  const start = async (ref: RunRef, request: Promise<{ id: string }>): Promise<RunRef> => {
-    const run = { root: ref.root, id: (await request).id };
+  const start = async (ref: RunRef, which: 'all' | 'failed' | 'missing', request: () => Promise<{ id: string }>): Promise<RunRef | undefined> => {
+    if (!(await mayCost(await runner.request('run/estimateAgain', { ...ref, which })))) return undefined;
+    const run = { root: ref.root, id: (await request()).id };
     void followRun(services, run);
     return run;
   };
@@ -61,19 +63,19 @@ export function registerRunsCommands(services: Services): void {
     target: on(incomplete),
     needsTrust: true,
     failed: sentence((name, why) => l10n.t('Failed to resume {0}: {1}', name, why)),
-    run: (ref) => start(ref, runner.request('run/resume', ref)),
+    run: (ref) => start(ref, 'missing', () => runner.request('run/resume', ref)),
   });
   commander.register(Commands.rerun, {
     target: on(ended),
     needsTrust: true,
     failed: sentence((name, why) => l10n.t('Failed to rerun {0}: {1}', name, why)),
-    run: (ref) => start(ref, runner.request('run/rerun', ref)),
+    run: (ref) => start(ref, 'all', () => runner.request('run/rerun', ref)),
   });
   commander.register(Commands.rerunFailed, {
     target: on((summary) => ended(summary) && hasFailures(summary)),
     needsTrust: true,
     failed: sentence((name, why) => l10n.t('Failed to rerun the failed episodes of {0}: {1}', name, why)),
-    run: (ref) => start(ref, runner.request('run/rerun', { ...ref, only: 'failed' })),
+    run: (ref) => start(ref, 'failed', () => runner.request('run/rerun', { ...ref, only: 'failed' })),
   });
   commander.register(Commands.rerunWith, {
     target: on(ended),

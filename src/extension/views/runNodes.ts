@@ -3,7 +3,7 @@ import * as l10n from '@vscode/l10n';
 import type { EpisodeRecord, FailureGroup } from '../../protocol/runView.js';
 import type { RunSummary } from '../../runner/api.js';
 import type { ForkOrigin } from '../../store/records.js';
-import { formatAgo, formatDuration, formatMean, formatRate, formatReward, oneLine } from '../format.js';
+import { formatAgo, formatDuration, formatMean, formatRate, formatReward, formatSpending, oneLine } from '../format.js';
 import { Commands, InternalCommands, Items, type ItemId } from '../ids.js';
 import type { Node, RunRef } from './node.js';
 
@@ -37,7 +37,7 @@ export function describeRun(summary: RunSummary): string {
     case 'building':
       return l10n.t('building');
     case 'running':
-      return l10n.t('running {0}', [count, ...(episodesPerSecond === null ? [] : [formatRate(episodesPerSecond)])].join('  '));
+      return l10n.t('running {0}', [count, ...(episodesPerSecond === null ? [] : [formatRate(episodesPerSecond)]), formatSpending(run) ?? ''].join('  ').trimEnd());
     case 'done':
       return [...(run.fork ? [l10n.t('fork')] : []), count, formatMean(mean, ci95)].join('   ');
     case 'failed':
@@ -85,6 +85,8 @@ function runTooltip(summary: RunSummary, now: number): string {
   if (run.finishedAt !== undefined && run.startedAt !== undefined) lines.push(l10n.t('took {0}', formatDuration(run.finishedAt - run.startedAt)));
   lines.push(l10n.t('mean {0}', formatMean(summary.mean, summary.ci95)));
   if (hasFailures(summary)) lines.push(l10n.t('{0} without a reward, {1} of them errors', Math.max(unscored, errors), errors));
+  const spending = formatSpending(run);
+  if (spending) lines.push(l10n.t('cost {0}, by the price table', spending));
   if (run.error) lines.push(oneLine(run.error, 400));
   return lines.join('\n');
 }

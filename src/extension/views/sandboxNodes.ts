@@ -95,6 +95,7 @@ function tooltip(sandbox: SandboxReport): string {
   lines.push(l10n.t('started {0} ago', formatDuration(ageMs)));
   if (usage) lines.push(l10n.t('processor time {0}, memory {1}, {2} processes', formatDuration(usage.cpuMs), formatBytes(usage.memory), usage.pids));
   if (network) lines.push(networkLine(network));
+  if (sandbox.billed) lines.push(l10n.t('It is billed while it lives, also while nothing runs in it.'));
   if (orphan) lines.push(l10n.t('The process that made it is gone.'));
   else if (remainingMs === null) lines.push(l10n.t('It stays until somebody terminates it.'));
   else if (remainingMs !== undefined) lines.push(l10n.t('It is terminated in {0}, unless it is kept warm.', formatDuration(Math.max(0, remainingMs))));

@@ -166,12 +166,13 @@ export class E2bProvider implements Provider {
     refuse(spec);
     const { account, control, creation } = this.service();
     const id = randomBytes(8).toString('hex');
-    const info: SandboxInfo = { id, provider: this.id, labels: spec.labels, createdAt: Date.now(), state: 'running' };
     this.creating.add(id);
     const { answer: reach, place } = await creation.create(id, spec.labels, (signal) => this.ask(account, id, template, spec, signal), options?.signal).finally(() => this.creating.delete(id)).catch((error: unknown) => {
       if (statusOf((error as Error).cause) === 404) throw new BuildFailed(mark === undefined ? `E2B has no template ${template}` : 'the snapshot is no longer at E2B: build the template again', '', { cause: error });
       throw error;
     });
+    // From here on it is billed: before, it may have waited for a place.
+    const info: SandboxInfo = { id, provider: this.id, labels: spec.labels, createdAt: Date.now(), state: 'running' };
     const twin = async (signal: AbortSignal): Promise<RemoteSandbox> => this.open(template, memoryMB, below, mark, spec, { signal });
     const sandbox = new RemoteSandbox({
       title: this.title,

@@ -1,0 +1,86 @@
+/** What a run costs at a provider that bills: estimated, summed, capped. By the command line, on E2B's simulator. */
+import { strict as assert } from 'node:assert';
+import { readdir, readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { RunRecord } from '../../src/store/records.js';
+import { Workspace, type Result } from '../cli/support.js';
+import { Simulated } from './simulated.js';
+
+const PLENTY = { RL_SANDBOXES_E2B_CONCURRENT: '100', RL_SANDBOXES_E2B_CREATIONS_PER_SECOND: '100' };
+/** Dollars a second of a sandbox that asks for nothing: 2 processors and half a GiB. */
+const PRICE = 2 * 0.000014 + 0.5 * 0.0000045;
+const SEEDS = 6;
+
+describe('cost of runs on E2B', function () {
+  this.timeout(120_000);
+  let simulated: Simulated;
+  let workspace: Workspace;
+  before(async () => {
+    [simulated, workspace] = await Promise.all([Simulated.start(), Workspace.make()]);
+  });
+  after(() => Promise.all([simulated?.close(), workspace?.remove()]));
+
+  const cli = (...args: string[]): Promise<Result> => workspace.start(args, { ...simulated.environment, ...PLENTY }).result;
+  const last = async (): Promise<RunRecord & { directory: string }> => {
+    const folders = (await readdir(workspace.path('.rlenv', 'runs'))).map((id) => workspace.path('.rlenv', 'runs', id));
+    const runs = await Promise.all(folders.map(async (directory) => ({ ...(JSON.parse(await readFile(join(directory, 'run.json'), 'utf8')) as RunRecord), directory })));
+    return runs.sort((a, b) => a.number - b.number).at(-1)!;
+  };
+  const none = async (): Promise<void> => assert.deepEqual((await simulated.state()).sandboxes, []);
+
+  it('is estimated by the timeout, then by the run before, and summed: each sandbox by its seconds', async () => {
+    const file = await workspace.template('short', 'provider: e2b\nepisode:\n  run: sleep 1; echo 0.5\n  timeout: 90s\n  seeds: 3\n');
+    const first = await cli('run', file);
+    assert.equal(first.code, 0, first.stderr);
+    // 90 s, and 60 s for the verifier.
+    assert.match(first.stderr, /costs up to \$0\.01\d? at E2B: 3 episodes of 2 min 30 s at most, their timeout, \$0\.11 an hour for a sandbox \(prices of \d{4}-\d\d-\d\d\)\. No cap/);
+    assert.match(first.stdout, /^cost +\$0\.0/m);
+    const run = await last();
+    const { spent, seconds, perSecond } = run.cost!;
+    // Three episodes of a second, and the build.
+    assert.ok(seconds > 3 && seconds < (4 * (run.finishedAt! - run.createdAt)) / 1000, String(seconds));
+    assert.ok(Math.abs(spent - seconds * PRICE) < 1e-9, `${spent} for ${seconds} s`);
+    assert.equal(perSecond, 0);
+    assert.match((await cli('run', file, '-n', '1', '--max-cost', '5')).stderr, /costs about \$0\.000\d+ at E2B: 1 episode of [\d.]+ s as in run #1, .* It ends at \$5\.00\./);
+    const local = await cli('run', file, '-n', '1', '--provider', 'bubblewrap');
+    assert.doesNotMatch(local.stderr + local.stdout, /cost/);
+    assert.equal((await last()).cost, undefined);
+  });
+
+  it('ends the run at its cap: what lives is ended, nothing of it is a reward, and a resume counts on to a higher one', async () => {
+    const cap = 4 * PRICE * 3;
+    const file = await workspace.template('long', `provider: e2b\nmax_cost: ${cap}\nepisode:\n  run: sleep 60; echo 1\n  timeout: 90s\n  seeds: ${SEEDS}\n`);
+    const { code, stdout, stderr } = await cli('run', file, '-c', '4');
+    assert.equal(code, 1, stderr);
+    assert.match(stdout, /the run stopped: max_cost: the run has come to the \$[\d.]+ that it may cost/);
+    await none();
+    const run = await last();
+    assert.equal(run.state, 'cancelled');
+    assert.ok(run.cost!.spent >= cap, `${run.cost!.spent} of ${cap}`);
+    assert.equal(run.summary!.finished, 0, 'no episode is a result');
+    const trace = (await readFile(join(run.directory, 'episodes', '0', 'trace.jsonl'), 'utf8')).trim().split('\n').at(-1)!;
+    assert.deepEqual((({ type, status, cause, reward }) => ({ type, status, capped: /^max_cost: /.test(cause), reward }))(JSON.parse(trace) as { type: string; status: string; cause: string; reward: null }), { type: 'end', status: 'cancelled', capped: true, reward: null });
+
+    assert.match((await cli('resume', run.id)).stderr, /has cost the \$[\d.]+ that it may: give it a higher --max-cost/);
+    const higher = run.cost!.spent + 4 * PRICE;
+    const again = await cli('resume', run.id, '--max-cost', String(higher));
+    assert.equal(again.code, 1, again.stderr);
+    await none();
+    const resumed = await last();
+    assert.deepEqual({ id: resumed.id, maxCost: resumed.maxCost }, { id: run.id, maxCost: higher });
+    assert.ok(resumed.cost!.spent >= higher && resumed.cost!.seconds > run.cost!.seconds);
+  });
+
+  it('goes by the prices of the folder, where there are any', async () => {
+    const file = await workspace.template('dear', 'provider: e2b\nmax_cost: 1\nepisode:\n  run: sleep 60; echo 1\n');
+    const prices = (value: unknown): Promise<void> => writeFile(workspace.path('.rlenv', 'prices.json'), JSON.stringify({ asOf: '2026-01-02', providers: { e2b: value } }));
+    await prices({ cpu: { dollars: 'free' } });
+    assert.match((await cli('run', file)).stderr, /prices\.json is no table of prices: .*providers\.e2b/);
+    const line = { dollars: 1, per: 'second', default: 1, least: 1, source: 'ours' };
+    await prices({ cpu: line, memory: line, gpus: [] });
+    const { stderr } = await cli('run', file);
+    assert.match(stderr, /\$7200\.00 an hour for a sandbox \(prices of 2026-01-02\)\. It ends at \$1\.00\./);
+    assert.equal((await last()).state, 'cancelled');
+    await none();
+  });
+});
