@@ -26,8 +26,8 @@ export async function commandLine(root: string, many = MANY): Promise<Figure[]> 
 }
 
 /** Peak resident memory of a run in its own process, bytes. */
-async function peakMemory(root: string, episodes: number): Promise<number> {
-  const child = spawn(process.execPath, [CLI, 'run', resolve(HELLO), '--provider', 'bubblewrap', '-n', String(episodes), '-c', String(AT_ONCE), '--json', '--root', root], { stdio: 'ignore' });
+export async function peakMemory(root: string, episodes: number, provider = 'bubblewrap'): Promise<number> {
+  const child = spawn(process.execPath, [CLI, 'run', resolve(HELLO), '--provider', provider, '-n', String(episodes), '-c', String(AT_ONCE), '--json', '--root', root], { stdio: 'ignore' });
   let peak = 0;
   const look = setInterval(() => {
     readFile(`/proc/${child.pid}/status`, 'utf8').then(

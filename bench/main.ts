@@ -1,11 +1,13 @@
-/** `npm run bench`: every figure beside its floor, in one run. `-- quick` takes fewer episodes; names (`bubblewrap docker restore cli trace traces webview vscode`) pick parts. */
+/** `npm run bench`: every figure beside its floor, in one run. `-- quick` takes fewer episodes; names (`bubblewrap docker restore remote faults cli trace traces webview vscode`) pick parts. */
 import { mkdtemp, rm } from 'node:fs/promises';
 import { cpus, tmpdir, totalmem } from 'node:os';
 import { join } from 'node:path';
 import { bubblewrap } from './bubblewrap.js';
 import { commandLine } from './commandLine.js';
 import { docker } from './docker.js';
+import { faults } from './faults.js';
 import { table, type Figure } from './measure.js';
+import { remote } from './remote.js';
 import { restore } from './restore.js';
 import { trace } from './trace.js';
 import { traces } from './traces.js';
@@ -18,6 +20,8 @@ const PARTS: Record<string, (root: string) => Promise<Figure[]>> = {
   bubblewrap,
   docker: (root) => docker(root, quick ? 64 : undefined),
   restore,
+  remote: (root) => remote(root, quick ? 64 : undefined),
+  faults: (root) => faults(root, quick ? 64 : undefined),
   cli: (root) => commandLine(root, quick ? 2000 : undefined),
   trace,
   traces: (root) => traces(root, quick ? 100_000 : undefined),

@@ -51,7 +51,7 @@ export class Templates {
   async write(content: { readonly name: string }): Promise<Template> {
     const file = this.own(content.name);
     await this.engine.layout.prepare();
-    await mkdir(this.folder, { recursive: true });
+    await mkdir(this.engine.layout.facade, { recursive: true });
     await writeJson(file, content);
     const { template, problems } = await readTemplate(file);
     if (!template) throw new Refusal(400, problems.map(({ message }) => message).join('\n'));
@@ -59,15 +59,11 @@ export class Templates {
   }
 
   isOwn({ file }: Template): boolean {
-    return dirname(file) === this.folder;
-  }
-
-  private get folder(): string {
-    return join(this.engine.layout.base, 'facade');
+    return dirname(file) === this.engine.layout.facade;
   }
 
   private own(name: string): string {
-    return join(this.folder, `${encodeURIComponent(name).replaceAll('.', '%2E').slice(0, 200)}${SUFFIX}`);
+    return join(this.engine.layout.facade, `${encodeURIComponent(name).replaceAll('.', '%2E').slice(0, 200)}${SUFFIX}`);
   }
 
   private async files(): Promise<string[]> {

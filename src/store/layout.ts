@@ -26,6 +26,10 @@ export class Layout {
   get snapshots(): string {
     return join(this.base, 'snapshots');
   }
+  /** Templates that no person has written. */
+  get facade(): string {
+    return join(this.base, 'facade');
+  }
   run(id: string): string {
     return join(this.runs, checkId(id));
   }
