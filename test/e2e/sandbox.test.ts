@@ -65,7 +65,8 @@ describe('a live sandbox in VS Code', function () {
   const output = () => story.code.page.locator('.pane-body.output-view .view-lines, .output-view-content .view-lines').first();
 
   before(async () => {
-    await story.workspace.settings({ 'terminal.integrated.gpuAcceleration': 'off', 'workbench.editor.enablePreview': false, 'editor.minimap.enabled': false, 'diffEditor.useInlineViewWhenSpaceIsLimited': false });
+    const pictured = { 'editor.minimap.enabled': false, 'editor.scrollbar.vertical': 'hidden', 'editor.scrollbar.horizontal': 'hidden', 'diffEditor.useInlineViewWhenSpaceIsLimited': false };
+    await story.workspace.settings({ 'terminal.integrated.gpuAcceleration': 'off', 'workbench.editor.enablePreview': false, ...pictured });
   });
 
   it('opens from a template', async () => {

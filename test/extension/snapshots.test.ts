@@ -63,7 +63,7 @@ describe('snapshots in the sidebar', function () {
     await command(`${Views.snapshots}.focus`);
     const listed = await itemOf(api.trees.snapshots, ({ label }) => label === 'with a change', 'the snapshot in the list of all');
     assert.match(listed.node.description!, /^kept {2}·  bubblewrap/);
-    assert.match(api.trees.snapshots.view.description!, /^\d+, \d+ [kKM]?B in all$/);
+    assert.match(api.trees.snapshots.view.description!, /^\d+, [\d.]+ [KMG]?B in all$/);
 
     // This machine's provider has files only; told that it had memory too, a person is asked, and what the provider then says is shown.
     const both = () => sandboxes.took(sandbox.root, { ...sandboxes.get(sandbox)!.sandbox, memorySnapshots: true });
