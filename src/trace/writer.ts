@@ -4,9 +4,10 @@
  * trace that ends with at most one torn line. A short episode costs one file, opened once.
  */
 import { createHash, randomBytes } from 'node:crypto';
-import { mkdirSync, writeFileSync } from 'node:fs';
-import { mkdir, open, rename, rm, writeFile, type FileHandle } from 'node:fs/promises';
+import { appendFile, closeSync, mkdirSync, openSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdir, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { promisify } from 'node:util';
 import type { Action, Content, NoteEvent, StoredBlob, TraceEvent } from './events.js';
 
 export const TRACE_FILE = 'trace.jsonl';
@@ -20,7 +21,7 @@ const HEAD_CHARACTERS = 200;
 const FLUSH_MS = 250;
 /** Who records more than this without a flush has to wait for one. */
 const PENDING_BYTES = 1 << 20;
-/** A file no longer than this is written at once: to ask a thread for so little, three times, takes longer than to do it. */
+/** So much is written at once: to ask a thread for so little takes longer than to do it, and what records must not slow down what is recorded. */
 export const SHORT_BYTES = 64 * 1024;
 /** Lines and blobs of one trace. What comes after is left out, but for notes, the reward and the end; a note `full` says so. */
 const MAX_BYTES = 2 * 2 ** 30;
@@ -40,7 +41,7 @@ export class TraceWriter {
   private lines: string[] = [];
   private blobs: { readonly name: string; readonly data: Uint8Array }[] = [];
   private readonly known = new Set<string>();
-  private handle: FileHandle | undefined;
+  private file: number | undefined;
   private timer: NodeJS.Timeout | undefined;
   private flushing: Promise<void> | undefined;
   private failure: unknown;
@@ -117,7 +118,7 @@ export class TraceWriter {
   async finish(): Promise<void> {
     this.begun = undefined;
     try {
-      if (!this.writeShort()) await this.flush();
+      await this.flush();
       this.check();
     } finally {
       await this.close();
@@ -129,9 +130,8 @@ export class TraceWriter {
     clearTimeout(this.timer);
     this.timer = undefined;
     await this.flushing?.catch(() => undefined);
-    const { handle } = this;
-    this.handle = undefined;
-    await handle?.close();
+    if (this.file !== undefined) closeSync(this.file);
+    this.file = undefined;
   }
 
   private count(bytes: number): void {
@@ -158,21 +158,6 @@ export class TraceWriter {
     }, FLUSH_MS);
   }
 
-  /** Writes the whole of a short trace of which nothing is written yet. False if it is none, or if the file is there already. */
-  private writeShort(): boolean {
-    const { folder } = this.options;
-    if (folder === undefined || this.handle || this.flushing || this.blobs.length > 0 || this.pending > SHORT_BYTES || this.lines.length === 0) return false;
-    mkdirSync(folder, { recursive: true });
-    try {
-      writeFileSync(join(folder, TRACE_FILE), this.lines.join(''), { flag: 'wx' });
-    } catch (error) {
-      if ((error as NodeJS.ErrnoException).code === 'EEXIST') return false;
-      throw error;
-    }
-    this.lines = [];
-    return true;
-  }
-
   private check(): void {
     if (this.failure !== undefined) throw this.failure;
   }
@@ -195,18 +180,25 @@ export class TraceWriter {
     [this.blobs, this.lines, this.pending] = [[], [], 0];
     const { folder } = this.options;
     if (folder === undefined) return;
-    if (!this.handle) {
-      await mkdir(blobs.length ? join(folder, BLOBS_FOLDER) : folder, { recursive: true });
-      const file = join(folder, TRACE_FILE);
-      // That of an earlier attempt makes way; a file of its own, so that who follows the old one sees that it is gone.
-      this.handle = await open(file, 'wx').catch(async (error: NodeJS.ErrnoException) => {
-        if (error.code !== 'EEXIST') throw error;
-        await rm(file);
-        return open(file, 'wx');
-      });
-    } else if (blobs.length) await mkdir(join(folder, BLOBS_FOLDER), { recursive: true });
+    this.file ??= create(folder);
+    if (blobs.length) await mkdir(join(folder, BLOBS_FOLDER), { recursive: true });
     for (const { name, data } of blobs) await keep(join(folder, BLOBS_FOLDER, name), data);
-    await this.handle.appendFile(lines.join(''));
+    const data = Buffer.from(lines.join(''));
+    if (data.length <= SHORT_BYTES) writeFileSync(this.file, data);
+    else await promisify(appendFile)(this.file, data);
+  }
+}
+
+/** That of an earlier attempt makes way; a file of its own, so that who follows the old one sees that it is gone. */
+function create(folder: string): number {
+  mkdirSync(folder, { recursive: true });
+  const file = join(folder, TRACE_FILE);
+  try {
+    return openSync(file, 'wx');
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
+    rmSync(file);
+    return openSync(file, 'wx');
   }
 }
 
