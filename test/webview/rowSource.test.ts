@@ -44,6 +44,23 @@ describe('rows of the table', () => {
     assert.deepEqual(asked.map(({ start, count }) => [start, count]), [[0, 100], [10_000, 100]]);
   });
 
+  it('that come at the end leave those before them where they are', async () => {
+    const { source, asked, state, change } = table(150);
+    await source.renew(0, 30);
+    assert.equal(source.grow(160), false, 'another order has to be asked for anew');
+    await source.reorder({ filter: '', sort: 'finish', descending: false }, 130);
+    const before = asked.length;
+    const first = source.row(0);
+    state.total = 5000;
+    assert.equal(source.grow(5000), true);
+    assert.deepEqual([source.total, source.row(0), source.row(160)], [5000, first, undefined]);
+    source.want(10, 40);
+    source.want(110, 140);
+    await change();
+    assert.equal(source.row(160)?.episode, 160);
+    assert.deepEqual(asked.slice(before).map(({ start, count }) => [start, count]), [[100, 100]]);
+  });
+
   it('that are about to come into sight are fetched', async () => {
     const { source, asked, change } = table(20_000);
     await source.renew(0, 30);

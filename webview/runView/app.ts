@@ -53,7 +53,7 @@ export class RunView extends PageElement {
   @query('rl-episode-grid') private readonly grid?: EpisodeGrid;
   @query('rl-episode-pane') private readonly pane?: EpisodePane;
   readonly #client: RunViewClient = pageClient();
-  readonly #model = new RunModel(this, this.#client, { onSnapshot: (grown) => this.#onSnapshot(grown), onShow: (target) => this.#show(target) });
+  readonly #model = new RunModel(this, this.#client, { onSnapshot: (...changed) => this.#onSnapshot(...changed), onShow: (target) => this.#show(target) });
   readonly #rows = new RowSource((query, signal) => this.#client.request('rows', query, { signal }), orderOf(this.view), () => {
     this.grid?.requestUpdate();
     // Most answers are rows and nothing else, which concerns the table alone.
@@ -144,8 +144,10 @@ export class RunView extends PageElement {
     }, 200);
   }
 
-  #onSnapshot(grown: number): void {
+  #onSnapshot({ finished, run }: RunSnapshot, grown: number): void {
     if (this.#rows.loaded) {
+      // Where a seed has several samples, each that finishes changes the advantages of those before it.
+      if (run.samples === 1 && this.#rows.grow(finished)) return;
       void this.grid?.renew(grown);
       return;
     }

@@ -9,11 +9,11 @@ const REFRESH_MS = 300;
 /** Longest one, ms: what is slower no longer looks alive. */
 const SLOWEST_REFRESH_MS = 2000;
 /** What is on screen again after t ms is not asked for within this many times t: to be watched must not slow down a run on the same machine. */
-const REST = 20;
+const REST = 40;
 
 interface Listener {
   /** There is another snapshot; `grown` is how many episodes finished since the last one. */
-  onSnapshot(grown: number): void;
+  onSnapshot(snapshot: RunSnapshot, grown: number): void;
   onShow(target: RunViewTarget): void;
 }
 
@@ -77,7 +77,7 @@ export class RunModel implements ReactiveController {
       else ({ snapshot: this.snapshot, trusted: this.trusted, show: target } = await this.#client.request('ready', undefined));
       this.problem = undefined;
       if (target) this.#listener.onShow(target);
-      if (this.snapshot.revision !== before?.revision) this.#listener.onSnapshot(Math.max(0, this.snapshot.finished - (before?.finished ?? 0)));
+      if (this.snapshot.revision !== before?.revision) this.#listener.onSnapshot(this.snapshot, Math.max(0, this.snapshot.finished - (before?.finished ?? 0)));
     } catch (error) {
       this.problem = error instanceof Error ? error.message : String(error);
     } finally {

@@ -41,6 +41,8 @@ export class RunViewPanel extends Disposing {
   /** Changed while nobody could see it. */
   private stale = false;
   private ready = false;
+  /** The page knows that there is something else to show, and has not asked for it yet: to tell it again would only cost the run. */
+  private told = false;
   private target: RunViewTarget | undefined;
 
   constructor(
@@ -84,7 +86,7 @@ export class RunViewPanel extends Disposing {
   }
 
   private load(): void {
-    this.ready = false;
+    this.ready = this.told = false;
     this.page.load();
   }
 
@@ -97,6 +99,8 @@ export class RunViewPanel extends Disposing {
   private notify(): void {
     if (this.isDisposed || !this.panel.visible) return;
     this.stale = false;
+    if (this.told) return;
+    this.told = true;
     this.page.notify('changed', {});
   }
 
@@ -114,6 +118,7 @@ export class RunViewPanel extends Disposing {
     const { runner, documents } = this.deps;
     switch (message.method) {
       case 'ready': {
+        this.told = false;
         const snapshot = await this.getSnapshot();
         this.panel.title = runTitle(snapshot);
         const show = this.target;
@@ -122,6 +127,7 @@ export class RunViewPanel extends Disposing {
         return { snapshot, trusted: vscode.workspace.isTrusted, ...(show && { show }) } satisfies RunViewRequests['ready']['result'];
       }
       case 'snapshot':
+        this.told = false;
         return this.getSnapshot();
       case 'rows':
         return runner.request('run/rows', { ...this.run, query: message.params });

@@ -72,7 +72,19 @@ export class RowSource {
   }
 
   #missing(): number[] {
-    return this.#wanted.filter((page) => !this.#pages.has(page) && !this.#pending.has(page));
+    return this.#wanted.filter((page) => (this.#pages.get(page)?.length ?? -1) < Math.min(PAGE, this.total - page * PAGE) && !this.#pending.has(page));
+  }
+
+  /**
+   * `finished` episodes are there now. In the order of finish they come after those before them, which stay as they are: what is on screen is kept, and only what was not
+   * there is asked for. False where they may come anywhere: then all has to be asked for anew.
+   */
+  grow(finished: number): boolean {
+    const { filter, sort, descending } = this.order;
+    if (filter.trim() !== '' || sort !== 'finish' || descending || this.#renewal || this.problem !== undefined || finished < this.total) return false;
+    this.total = finished;
+    this.#onChange();
+    return true;
   }
 
   async #load(page: number): Promise<void> {
