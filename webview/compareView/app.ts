@@ -7,6 +7,7 @@ import { PageElement, icon } from '../element.js';
 import * as format from '../format.js';
 import '../page.css';
 import '../chart.css';
+import '../sortable.css';
 import { pageClient } from '../pageClient.js';
 import { oneLine } from '../text.js';
 import { vscodeApi } from '../vscodeApi.js';

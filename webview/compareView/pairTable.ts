@@ -76,7 +76,7 @@ export class PairTable extends PageElement {
         @click=${this.#onClick}
         @dblclick=${() => this.#open()}
       >
-        <div class="pair-row pair-head" role="row" aria-rowindex="1">
+        <div class="pair-row pair-head sortable-head" role="row" aria-rowindex="1">
           ${this.#heading('seed', l10n.t('seed'))} ${this.#heading('a', 'a')} ${this.#heading('b', 'b')} ${this.#heading('delta', l10n.t('b − a'))}
           <div role="columnheader"><span class="hidden">${l10n.t('difference as a bar')}</span></div>
         </div>

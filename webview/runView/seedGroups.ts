@@ -5,6 +5,7 @@ import type { GroupSortKey, Groups, GroupsQuery, RunSnapshot, SeedGroup } from '
 import { PageElement, emit, icon } from '../element.js';
 import * as format from '../format.js';
 import { hasTerms } from './filterTerms.js';
+import '../sortable.css';
 import './seedGroups.css';
 
 const ROW_HEIGHT = 22;
@@ -85,7 +86,7 @@ export class SeedGroups extends PageElement {
         @pointerover=${this.#onPoint}
         @pointerleave=${() => (this.pointed = undefined)}
       >
-        <div class="seed-row seed-head" role="row" aria-rowindex="1">
+        <div class="seed-row seed-head sortable-head" role="row" aria-rowindex="1">
           ${this.#heading('seed', l10n.t('seed'))}
           ${this.#heading('mean', l10n.t('mean'))} ${this.#heading('std', l10n.t('std'))} ${this.#heading('solved', l10n.t('solved'))}
           <div role="columnheader" aria-colspan=${samples}>${samples > SENT ? l10n.t('samples, the first {0}', SENT) : l10n.t('samples')}</div>

@@ -7,6 +7,7 @@ import { PageElement, emit, icon } from '../../element.js';
 import { type Column, columnsFor } from './columns.js';
 import { ROW_HEIGHT, RowPool } from './rowPool.js';
 import type { RowSource } from './rowSource.js';
+import '../../sortable.css';
 import './grid.css';
 
 const HEAD_HEIGHT = 24;
@@ -69,7 +70,7 @@ export class EpisodeGrid extends PageElement {
         @keydown=${this.#onKey}
         @focus=${this.#schedule}
       >
-        <div class="grid-head" role="rowgroup">
+        <div class="grid-head sortable-head" role="rowgroup">
           <div class="row" role="row" aria-rowindex="1" @keydown=${this.#onHeadKey}>${this.#columns.map((column, index) => this.#heading(column, index))}</div>
         </div>
         <div class="grid-body" role="rowgroup" @click=${this.#onClick}></div>
