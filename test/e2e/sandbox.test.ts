@@ -156,7 +156,7 @@ describe('a live sandbox in VS Code', function () {
   it('shows its processor and memory', async () => {
     const { workbench, code } = story;
     await code.page.keyboard.press('Control+`');
-    await type('(timeout 6 sh -c "while :; do :; done" &)');
+    await type('(timeout 10 sh -c "while :; do :; done" &)');
     await workbench.command('View: Hide Panel');
     await menu(sandboxes().first(), 'Show Processor and Memory');
     const frame = code.page.frameLocator('iframe.webview.ready:visible').last().frameLocator('iframe#active-frame');
