@@ -1,11 +1,14 @@
 /** `serve --api e2b`, by the vendor's own SDK: its clients get sandboxes of this machine. */
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
+import { readFile } from 'node:fs/promises';
 import { request } from 'node:http';
+import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { CommandExitError, FileNotFoundError, Sandbox, SandboxNotFoundError, Template, TimeoutError, type ConnectionOpts } from 'e2b';
+import type { EpisodeRecord } from '../../src/store/records.js';
 import { until } from '../integration/conformance/bench.js';
-import { Workspace, type Running } from './support.js';
+import { HELLO, Workspace, type Running } from './support.js';
 
 interface Variables {
   readonly E2B_API_URL: string;
@@ -133,6 +136,21 @@ describe('serve --api e2b, by the official SDK', function () {
     assert.deepEqual(await ask(), { status: 201, said: '/a?b body False' });
   });
 
+  it('the provider e2b of this project is a client like any other: the same rewards for the same seeds', async () => {
+    const { apiUrl, sandboxUrl, apiKey } = served.options;
+    const rewards = async (provider: string): Promise<string[]> => {
+      const env = { E2B_API_URL: apiUrl, E2B_SANDBOX_URL: sandboxUrl, E2B_API_KEY: apiKey, RL_SANDBOXES_E2B_CONCURRENT: '50', RL_SANDBOXES_E2B_CREATIONS_PER_SECOND: '50' };
+      const { stdout, stderr } = await workspace.start(['run', HELLO, '--provider', provider, '-n', '8', '-c', '4', '--json'], env).result;
+      assert.notEqual(stdout, '', stderr);
+      const { directory } = JSON.parse(stdout) as { directory: string };
+      const lines = (await readFile(join(directory, 'episodes.jsonl'), 'utf8')).split('\n').filter(Boolean);
+      return lines.map((line) => JSON.parse(line) as EpisodeRecord).map(({ seed, status, reward }) => `${seed} ${status} ${reward}`).sort();
+    };
+    const there = await rewards('e2b');
+    assert.equal(there.length, 8);
+    assert.deepEqual(there, await rewards('bubblewrap'));
+  });
+
   it('Ctrl-C, SIGTERM and kill -9 leave nothing', async () => {
     const signals = ['SIGINT', 'SIGTERM', 'SIGKILL'] as const;
     await Promise.all(
@@ -146,7 +164,7 @@ describe('serve --api e2b, by the official SDK', function () {
         await other.result;
       }),
     );
-    const { sandboxes } = await workspace.json<{ sandboxes: { id: string }[] }>('prune');
-    assert.deepEqual(sandboxes, []);
+    const pruned = await workspace.json<{ sandboxes: string[] }>('prune');
+    assert.deepEqual(pruned.sandboxes, [], JSON.stringify(pruned));
   });
 });

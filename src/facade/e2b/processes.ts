@@ -107,6 +107,8 @@ export class Processes {
       failure = error instanceof RpcError ? error : new RpcError('unavailable', 'the sandbox has ended');
     }
     this.running.delete(pid);
+    // Whoever waits for room for more input waits for nothing.
+    running.input?.destroy();
     for (const each of running.listeners) {
       if (failure?.code === 'unavailable') each.cut();
       else each.end(failure);

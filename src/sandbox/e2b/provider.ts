@@ -105,7 +105,7 @@ export class E2bProvider implements Provider {
     return this.open(snapshotId, memoryMB ?? DEFAULT_MEMORY_MB, await this.layers.of(snapshotId), mark, spec, options);
   }
 
-  list(options?: OperationOptions): Promise<SandboxInfo[]> {
+  async list(options?: OperationOptions): Promise<SandboxInfo[]> {
     const { control } = this.service();
     return within('Listing sandboxes', options, QUERY_TIMEOUT_MS, async (signal) => {
       const listed = (await Promise.all((await control.list(signal)).map((each) => sandboxInfo(each)))).filter((each) => each !== undefined);
@@ -130,13 +130,13 @@ export class E2bProvider implements Provider {
     });
   }
 
-  hasSnapshot(snapshot: ProviderSnapshot, options?: OperationOptions): Promise<boolean> {
-    if (snapshot.provider !== this.id || snapshot.kind !== 'filesystem') return Promise.resolve(false);
+  async hasSnapshot(snapshot: ProviderSnapshot, options?: OperationOptions): Promise<boolean> {
+    if (snapshot.provider !== this.id || snapshot.kind !== 'filesystem') return false;
     const { control } = this.service();
     return within('Looking for the snapshot', options, QUERY_TIMEOUT_MS, (signal) => control.hasSnapshot(readRef(snapshot.ref).snapshotId, signal));
   }
 
-  removeSnapshot(snapshot: ProviderSnapshot, options?: OperationOptions): Promise<void> {
+  async removeSnapshot(snapshot: ProviderSnapshot, options?: OperationOptions): Promise<void> {
     const { snapshotId } = readRef(snapshot.ref);
     const { control } = this.service();
     return within('Removing the snapshot', options, QUERY_TIMEOUT_MS, async (signal) => {
