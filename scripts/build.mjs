@@ -35,7 +35,7 @@ const targets = [
     target: 'node20',
     format: 'cjs',
     // The language features take only the providers' capabilities from the registry, never their code.
-    external: ['vscode', '*/bubblewrap/index.js', '*/docker/index.js', '*/podman/index.js', '*/e2b/index.js'],
+    external: ['vscode', '*/bubblewrap/index.js', '*/docker/index.js', '*/podman/index.js', '*/e2b/index.js', '*/beam/index.js'],
   },
   {
     ...common,

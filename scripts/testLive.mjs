@@ -4,7 +4,7 @@ import { execPath } from 'node:process';
 import { fileURLToPath } from 'node:url';
 
 process.chdir(fileURLToPath(new URL('..', import.meta.url)));
-const KEYS = { e2b: 'E2B_API_KEY' };
+const KEYS = { e2b: 'E2B_API_KEY', beam: 'BEAM_TOKEN' };
 const [provider, ...more] = process.argv.slice(2);
 const key = KEYS[provider];
 if (!key) {

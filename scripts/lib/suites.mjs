@@ -38,6 +38,7 @@ export const SUITES = [
   { name: 'docker', needs: ['docker'], timeoutMs: minutes(15), files: integration('docker') },
   { name: 'podman', needs: ['podman'], timeoutMs: minutes(15), files: integration('podman') },
   { name: 'e2b', needs: ['root', 'bubblewrap'], timeoutMs: minutes(8), files: () => testFiles('e2b') },
+  { name: 'beam', needs: ['root', 'bubblewrap'], timeoutMs: minutes(8), files: () => testFiles('beam') },
   {
     name: 'integration',
     needs: ['sandboxes'],

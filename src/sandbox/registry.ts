@@ -1,5 +1,7 @@
 /** All providers, best first: one line each. A provider's code, and its SDK with it, is loaded when it is first opened. */
 import type { AccountForm } from './account.js';
+import { beamAccountForm } from './beam/accountForm.js';
+import { beamCapabilities } from './beam/capabilities.js';
 import { bubblewrapCapabilities } from './bubblewrap/capabilities.js';
 import { dockerCapabilities } from './docker/capabilities.js';
 import { e2bAccountForm } from './e2b/accountForm.js';
@@ -24,6 +26,7 @@ export const PROVIDERS: readonly ProviderEntry[] = [
   { id: 'docker', title: 'Docker', capabilities: dockerCapabilities, load: () => import('./docker/index.js') },
   { id: 'podman', title: 'Podman', capabilities: podmanCapabilities, load: () => import('./podman/index.js') },
   { id: 'e2b', title: 'E2B', capabilities: e2bCapabilities, remote: true, account: e2bAccountForm, load: () => import('./e2b/index.js') },
+  { id: 'beam', title: 'Beam', capabilities: beamCapabilities, remote: true, account: beamAccountForm, load: () => import('./beam/index.js') },
 ];
 
 /** @throws ProviderUnavailable if there is no provider of that name. Whether it answers is what `check()` says. */

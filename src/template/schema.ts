@@ -216,7 +216,7 @@ export const templateSchema = z
     {
       name: name.describe('Name of the template, unique in the workspace.'),
       description: z.string().optional().describe('What the environment is about, for people.'),
-      provider: provider.optional().describe('Where sandboxes live: `bubblewrap`, `docker`, `podman`, `e2b`, or `auto`, which is also what an absent key means.'),
+      provider: provider.optional().describe('Where sandboxes live: `bubblewrap`, `docker`, `podman`, `e2b`, `beam`, or `auto`, which is also what an absent key means.'),
       image: image.optional().describe('Container image, or a root folder if it starts with `./` or `/`.'),
       dockerfile: hostPath.optional().describe('Dockerfile to build the image from, relative to the template. Its folder is the build context.'),
       packages: z

@@ -167,7 +167,7 @@ describe('rl-sandboxes usage', () => {
 
   it('tells which provider is taken and why', async () => {
     const report = await workspace.json<{ chosen?: { id: string; why: string }; providers: { id: string; ok: boolean }[] }>('doctor');
-    assert.deepEqual(report.providers.map(({ id }) => id), ['bubblewrap', 'docker', 'podman', 'e2b']);
+    assert.deepEqual(report.providers.map(({ id }) => id), ['bubblewrap', 'docker', 'podman', 'e2b', 'beam']);
     assert.equal(report.chosen?.id, report.providers.find(({ ok }) => ok)?.id);
   });
 });

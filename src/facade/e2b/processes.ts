@@ -162,7 +162,7 @@ export class Processes {
 }
 
 /** Text up to the first line's end, and what came with it; undefined if the stream ends before. */
-function firstLine(stream: Readable): Promise<{ line: string; rest: Buffer } | undefined> {
+export function firstLine(stream: Readable): Promise<{ line: string; rest: Buffer } | undefined> {
   return new Promise((resolve) => {
     let read = Buffer.alloc(0);
     const look = (): void => {

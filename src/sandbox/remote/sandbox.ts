@@ -28,6 +28,8 @@ const PAGE = 4096;
 export interface SandboxParts {
   readonly title: string;
   readonly endpoint: Endpoint;
+  /** What is done inside before anything else. */
+  readonly prepare?: string;
   readonly layers: Layers;
   readonly place: Place;
   /** Has the service copy it, and gives the copy's name. */
@@ -73,7 +75,7 @@ export class RemoteSandbox implements Sandbox {
   /** Makes it ready, and gives the mark that it has brought along. */
   arrive(options?: OperationOptions): Promise<string> {
     return within('Restoring the sandbox', options, ARRIVAL_TIMEOUT_MS, async (signal) => {
-      const [mark = '', processes = ''] = (await this.commands.say(ARRIVAL, [], signal)).split('\n');
+      const [mark = '', processes = ''] = (await this.commands.say(`${this.parts.prepare ?? ''}${ARRIVAL}`, [], signal)).split('\n');
       this.commands.keep = `${processes} `;
       return mark;
     });

@@ -89,5 +89,6 @@ export const LOOK = `exec 2>/dev/null; xargs -0 -r sh -c 'd=$1; shift; find "$@"
 /** Prints the kernel's tables of TCP sockets, then the files of all processes but those that belong to the sandbox, `sh -c SOCKETS sh ' PID:START PID:START '`. */
 export const SOCKETS = `keep=$1
 cat /proc/net/tcp /proc/net/tcp6 2>/dev/null
-${each('case "$keep" in *" $p:$s "*) ;; *) ls -l /proc/$p/fd 2>/dev/null ;; esac')}
+{ ${each('case "$keep" in *" $p:$s "*) ;; *) ls -l /proc/$p/fd 2>/dev/null ;; esac')}
+} | grep -ao ' -> socket:\\[[0-9]*\\]$'
 :`;

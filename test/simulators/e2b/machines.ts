@@ -2,13 +2,11 @@
 import { randomBytes } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
 import { Machine, Refusal, type Account, type NewSandbox, type SnapshotInfo, type TemplateBuild, type TemplateInfo } from '../../../src/facade/e2b/machine.js';
-import { currentOwner } from '../../../src/sandbox/owner.js';
-import type { Provider, ProviderSnapshot, Resources, Sandbox, SandboxSpec } from '../../../src/sandbox/provider.js';
+import type { Provider, ProviderSnapshot, Sandbox } from '../../../src/sandbox/provider.js';
 import type { Faults } from '../faults.js';
+import { specOf } from '../host.js';
 import type { Fault } from './faults.js';
 
-/** The service counts the life of its sandboxes itself. */
-const UNBOUNDED_MS = 86_400_000;
 const SLOW_MS = 2000;
 
 export interface Quota {
@@ -73,7 +71,7 @@ export class Machines implements Account {
   /** Runs the steps of a build one after the other in one sandbox. */
   async build({ templateID }: TemplateInfo, { steps = [] }: TemplateBuild, log: (line: string) => void): Promise<void> {
     if (steps.length === 0) return;
-    const sandbox = await this.provider.create({}, await this.spec({}, 'full'));
+    const sandbox = await this.provider.create({}, await specOf({}, {}, 'full'));
     try {
       const env: Record<string, string> = {};
       let cwd = '/root';
@@ -114,7 +112,7 @@ export class Machines implements Account {
   }
 
   private async open(template: Template, asked: NewSandbox): Promise<Simulated> {
-    const spec = await this.spec({ cpu: template.cpuCount, memory: template.memoryMB << 20 }, asked.allow_internet_access === false ? 'none' : 'full');
+    const spec = await specOf({}, { cpu: template.cpuCount, memory: template.memoryMB << 20 }, asked.allow_internet_access === false ? 'none' : 'full');
     const sandbox = template.snapshot ? await this.provider.restore(template.snapshot, spec) : await this.provider.create({}, spec);
     const machine: Simulated = new Simulated(sandbox, template, asked, () => void this.kill(machine));
     this.live.set(machine.sandboxID, machine);
@@ -168,12 +166,7 @@ export class Machines implements Account {
   }
 
   private async again(machine: Machine, snapshot: ProviderSnapshot): Promise<Sandbox> {
-    return this.provider.restore(snapshot, await this.spec({}, machine.asked.allow_internet_access === false ? 'none' : 'full'));
-  }
-
-  private async spec(resources: Resources, network: 'none' | 'full'): Promise<SandboxSpec> {
-    const labels = { owner: await currentOwner(), run: 'simulator', expires: Date.now() + UNBOUNDED_MS };
-    return { labels, resources, env: {}, network, workdir: '/root', lifetimeMs: UNBOUNDED_MS };
+    return this.provider.restore(snapshot, await specOf({}, {}, machine.asked.allow_internet_access === false ? 'none' : 'full'));
   }
 }
 

@@ -65,12 +65,12 @@ export class Simulator {
     this.service.handle(request, response);
   }
 
-  static async start(options: SimulatorOptions): Promise<Simulator> {
+  static readonly start = async (options: SimulatorOptions): Promise<Simulator> => {
     const simulator = new Simulator(options);
     simulator.server.listen(options.port ?? 0, '127.0.0.1');
     await once(simulator.server, 'listening');
     return simulator;
-  }
+  };
 
   get url(): string {
     return `http://127.0.0.1:${(this.server.address() as AddressInfo).port}`;

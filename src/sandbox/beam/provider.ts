@@ -1,0 +1,263 @@
+/** Sandboxes of Beam, or of a beta9 of one's own. */
+import { randomBytes } from 'node:crypto';
+import { join } from 'node:path';
+import type { Readable } from 'node:stream';
+import { within } from '../deadline.js';
+import { unhealthy } from '../account.js';
+import { BuildFailed, SandboxError, Unsupported } from '../errors.js';
+import { currentOwner } from '../owner.js';
+import type { BaseImage, BuildOptions, Health, OperationOptions, Provider, ProviderContext, ProviderSnapshot, Sandbox, SandboxInfo, SandboxSpec, SnapshotSizes } from '../provider.js';
+import { Creation } from '../remote/creation.js';
+import { Refused } from '../remote/failures.js';
+import { Intents, isOver } from '../remote/intents.js';
+import { Layers, readRef, type Layer } from '../remote/layers.js';
+import { RemoteSandbox } from '../remote/sandbox.js';
+import { accountOf, limiterOf, type Account } from './account.js';
+import { beamCapabilities } from './capabilities.js';
+import { BeamEndpoint } from './endpoint.js';
+import { NotOk, translate } from './failures.js';
+import { Gateway, type Container } from './gateway.js';
+import { PREPARE } from './spoolShell.js';
+import { stubOf } from './stub.js';
+
+const CHECK_TIMEOUT_MS = 10_000;
+const QUERY_TIMEOUT_MS = 60_000;
+const BUILD_TIMEOUT_MS = 1_800_000;
+const READY_TIMEOUT_MS = 600_000;
+/** What a template without `image` starts from. */
+const DEFAULT_IMAGE = 'docker.io/library/debian:bookworm';
+
+/** What belongs to an account; made when it is first needed, since there may be none. */
+interface Service {
+  readonly account: Account;
+  readonly gateway: Gateway;
+  readonly creation: Creation;
+  readonly sweep: (id: string, signal: AbortSignal) => Promise<boolean>;
+}
+
+export class BeamProvider implements Provider {
+  readonly id = 'beam';
+  readonly title = 'Beam';
+  readonly capabilities = beamCapabilities;
+  private readonly live = new Map<string, RemoteSandbox>();
+  private readonly creating = new Set<string>();
+  /** The service has no tags and no names in its list: whose a sandbox is, is known by the stub in our note of it, as long as that lives. */
+  private readonly notes: Intents;
+  private readonly layers: Layers;
+  private opened: Service | undefined;
+
+  constructor(private readonly context: ProviderContext) {
+    this.notes = new Intents(join(context.stateDir, 'sandboxes'));
+    this.layers = new Layers(join(context.stateDir, 'snapshots'));
+  }
+
+  /** One question, which costs nothing. */
+  async check(options?: OperationOptions): Promise<Health> {
+    try {
+      options?.signal?.throwIfAborted();
+      const { gateway, account } = this.service();
+      const all = await within('Asking Beam', options, CHECK_TIMEOUT_MS, (signal) => gateway.containers(signal));
+      return {
+        ok: true,
+        summary: `Beam at ${account.gatewayUrl}, containers of the account there: ${all.length}`,
+        limits: { cpu: 'cgroup', memory: 'cgroup', pids: 'none', disk: 'none' },
+        details: {
+          'memory snapshots and GPUs': 'asked of the service as it documents them; never run by this project',
+          tested: 'against a simulator that the vendor\'s own SDK validates, not the live service; `npm run test:live -- beam` does that with your token',
+        },
+      };
+    } catch (error) {
+      options?.signal?.throwIfAborted();
+      return unhealthy(translate(error, 'Asking Beam'), { otherwise: 'look at status.beam.cloud, or try again', quota: 'wait, or look at what the plan of the account allows', network: 'check the network, and BEAM_GATEWAY_URL if it is set' });
+    }
+  }
+
+  /** It hands them out itself. */
+  gpus(): Promise<undefined> {
+    return Promise.resolve(undefined);
+  }
+
+  /** The service does not say what content an image's name stands for, so the name is all that counts. */
+  resolve(base: BaseImage, options?: BuildOptions): Promise<string> {
+    options?.signal?.throwIfAborted();
+    return Promise.resolve(`beam:${imageOf(base)}`);
+  }
+
+  async create(base: BaseImage, spec: SandboxSpec, options?: BuildOptions): Promise<Sandbox> {
+    const reference = imageOf(base);
+    const { gateway } = this.service();
+    const encoder = new TextEncoder();
+    const imageId = await within('Converting the image', options, BUILD_TIMEOUT_MS, (signal) => gateway.image(reference, signal, (text) => options?.onOutput?.(encoder.encode(text)))).catch((error: unknown) => {
+      if (error instanceof NotOk) throw new BuildFailed(`Beam could not take the image ${reference}: ${error.message}`, '', { cause: error });
+      throw translate(error, 'Converting the image');
+    });
+    return this.open(imageId, [], undefined, spec, options);
+  }
+
+  async restore(snapshot: ProviderSnapshot, spec: SandboxSpec, options?: OperationOptions): Promise<Sandbox> {
+    const { snapshotId, mark } = readRef(snapshot.ref);
+    const below = await this.layers.of(snapshotId);
+    if (below.length === 0) throw new BuildFailed('the snapshot was removed, or taken by another machine: build the template again');
+    return this.open(snapshotId, below, mark, spec, options);
+  }
+
+  list(options?: OperationOptions): Promise<SandboxInfo[]> {
+    return this.asking('Listing sandboxes', options, QUERY_TIMEOUT_MS, async ({ gateway }, signal) => {
+      const own = await currentOwner();
+      // Notes first: one that is added after it has its container later.
+      const notes = await this.notes.all();
+      const containers = new Map((await gateway.containers(signal)).filter(isThere).map((each) => [each.stubId, each]));
+      const found: SandboxInfo[] = [];
+      for (const note of notes) {
+        const { id, labels, at: createdAt, known } = note;
+        const container = known === undefined ? undefined : containers.get(known);
+        if (container) found.push({ id, provider: this.id, labels, createdAt, state: container.status === 'RUNNING' ? 'running' : 'starting' });
+        else if (this.creating.has(id) || (labels.owner !== own && !isOver(note))) found.push({ id, provider: this.id, labels, createdAt, state: 'starting' });
+        else if (isOver(note)) await this.notes.settle(id);
+      }
+      return found;
+    });
+  }
+
+  async terminate(id: string, options?: OperationOptions): Promise<void> {
+    const own = this.live.get(id);
+    if (own) return own.terminate(options);
+    await this.asking('Ending the sandbox', options, QUERY_TIMEOUT_MS, async ({ sweep }, signal) => {
+      if (await sweep(id, signal)) await this.notes.settle(id);
+      else await this.notes.expire(id);
+    });
+  }
+
+  hasSnapshot(snapshot: ProviderSnapshot, options?: OperationOptions): Promise<boolean> {
+    if (snapshot.provider !== this.id || snapshot.kind !== 'filesystem') return Promise.resolve(false);
+    const { snapshotId } = readRef(snapshot.ref);
+    return this.asking('Looking for the snapshot', options, QUERY_TIMEOUT_MS, async ({ gateway }, signal) => (await this.layers.of(snapshotId)).length > 0 && gateway.hasImage(snapshotId, signal));
+  }
+
+  /** The service has no call that deletes an image, so it is only never used again. */
+  removeSnapshot(snapshot: ProviderSnapshot): Promise<void> {
+    return this.layers.remove(readRef(snapshot.ref).snapshotId);
+  }
+
+  sizes(snapshots: readonly ProviderSnapshot[]): Promise<SnapshotSizes> {
+    return this.layers.sizes(snapshots);
+  }
+
+  exportSnapshot(): Promise<Readable> {
+    return Promise.reject(new Unsupported('a snapshot cannot be taken out of Beam: build the template there, where it is to be used'));
+  }
+
+  importSnapshot(data: Readable): Promise<ProviderSnapshot> {
+    data.destroy();
+    return Promise.reject(new Unsupported('a snapshot cannot be taken into Beam: build the template there'));
+  }
+
+  async close(): Promise<void> {
+    await this.opened?.creation.close();
+  }
+
+  private async open(imageId: string, below: readonly Layer[], mark: string | undefined, spec: SandboxSpec, options: OperationOptions | undefined): Promise<RemoteSandbox> {
+    refuse(spec);
+    const { gateway, creation } = this.service();
+    const id = randomBytes(8).toString('hex');
+    const info: SandboxInfo = { id, provider: this.id, labels: spec.labels, createdAt: Date.now(), state: 'running' };
+    this.creating.add(id);
+    const { answer, place } = await creation
+      .create(id, spec.labels, (signal) => this.ask(gateway, id, imageId, spec, signal), options?.signal)
+      .finally(() => this.creating.delete(id));
+    const { containerId, stubId } = answer;
+    const twin = async (signal: AbortSignal): Promise<RemoteSandbox> => this.open(imageId, below, mark, spec, { signal });
+    const sandbox = new RemoteSandbox({
+      title: this.title,
+      endpoint: new BeamEndpoint(gateway, containerId),
+      prepare: PREPARE,
+      layers: this.layers,
+      place,
+      copy: (signal) => this.copy(gateway, containerId, stubId, signal),
+      end: async (signal) => {
+        await gateway.stop(containerId, signal);
+        await this.notes.settle(id);
+      },
+      ...{ info, spec, below, twin },
+      onEnd: () => this.live.delete(id),
+    });
+    this.live.set(id, sandbox);
+    try {
+      const brought = await sandbox.arrive({ signal: options?.signal });
+      if (mark !== undefined && brought !== mark) throw new SandboxError('Beam has started the sandbox anew instead of from its snapshot');
+      return sandbox;
+    } catch (error) {
+      await sandbox.terminate().catch((failure: Error) => this.context.log(`the sandbox ${id} could not be ended: ${failure.message}`));
+      throw error;
+    }
+  }
+
+  /** A stub for each sandbox: it is what tells one from another, and what keeps the names of their images apart. */
+  private async ask(gateway: Gateway, id: string, imageId: string, spec: SandboxSpec, signal: AbortSignal): Promise<{ containerId: string; stubId: string }> {
+    const stubId = await gateway.stub(stubOf(id, imageId, spec), signal).catch((error: unknown) => {
+      // No container comes of a stub alone.
+      throw error instanceof Refused && error.status === 429 ? error : translate(error, 'Creating the sandbox');
+    });
+    await this.notes.add(id, spec.labels, stubId);
+    const containerId = await gateway.pod(stubId, signal).catch((error: unknown) => {
+      if (!(error instanceof NotOk)) throw error;
+      // Nothing was created; of the refusals, only that for room is one to wait for.
+      throw /concurren/i.test(error.message) ? new Refused(429, error.message) : translate(error, 'Creating the sandbox');
+    });
+    await within('Starting the sandbox', { signal }, READY_TIMEOUT_MS, (inner) => gateway.again(inner, () => gateway.connect(containerId, inner)));
+    return { containerId, stubId };
+  }
+
+  /** Its name is the stub's and the second: one that was given out before is that of another content. */
+  private async copy(gateway: Gateway, containerId: string, stubId: string, signal: AbortSignal): Promise<string> {
+    const imageId = await gateway.imageOf(containerId, stubId, signal).catch((error: unknown) => {
+      signal.throwIfAborted();
+      throw translate(error, 'Taking the snapshot');
+    });
+    if ((await this.layers.of(imageId)).length > 0) throw new SandboxError(`Beam has given the new snapshot the name of another one, ${imageId}`);
+    return imageId;
+  }
+
+  private asking<T>(doing: string, options: OperationOptions | undefined, timeoutMs: number, work: (service: Service, signal: AbortSignal) => Promise<T>): Promise<T> {
+    return within(doing, options, timeoutMs, async (signal) => {
+      try {
+        return await work(this.service(), signal);
+      } catch (error) {
+        signal.throwIfAborted();
+        throw translate(error, doing);
+      }
+    });
+  }
+
+  /** @throws ProviderUnavailable without a token */
+  private service(): Service {
+    if (this.opened) return this.opened;
+    const environment = this.context.environment ?? process.env;
+    const account = accountOf(environment);
+    const gateway = new Gateway(account);
+    const sweep = async (id: string, signal: AbortSignal): Promise<boolean> => {
+      const known = (await this.notes.read(id))?.known;
+      if (known === undefined) return false;
+      const found = (await gateway.containers(signal)).filter((each) => each.stubId === known && isThere(each));
+      await Promise.all(found.map(({ containerId }) => gateway.stop(containerId, signal)));
+      return found.length > 0;
+    };
+    return (this.opened = { account, gateway, sweep, creation: new Creation({ sweep, translate, keepsNotes: true }, limiterOf(account, environment), this.notes) });
+  }
+}
+
+const isThere = ({ status }: Container): boolean => status !== 'STOPPING' && status !== 'STOPPED';
+
+/** @throws Unsupported for what cannot be kept */
+function refuse({ network, isolation = 'default', user, writable }: SandboxSpec): void {
+  if (typeof network === 'object') throw new Unsupported('a list of allowed hosts is not supported at Beam, which knows addresses only: use `none` or `full`');
+  if (isolation !== 'default') throw new Unsupported(`isolation \`${isolation}\` cannot be chosen at Beam`);
+  if (user !== undefined) throw new Unsupported('commands at Beam run as root of their container: remove `user`');
+  if (writable !== undefined) throw new Unsupported('a read-only root is not supported at Beam');
+}
+
+function imageOf({ image = DEFAULT_IMAGE, dockerfile }: BaseImage): string {
+  if (dockerfile) throw new Unsupported('a Dockerfile cannot be built at Beam by this provider: use `image` and `setup`');
+  if (image.startsWith('/')) throw new Unsupported('Beam cannot start from a root folder: use `image` and `setup`');
+  return image;
+}

@@ -1,0 +1,129 @@
+/**
+ * The shell side of commands whose output is fetched by polling. What a command writes is kept inside as numbered pieces until it is known to have arrived:
+ * a poll that is asked for twice gives the same twice. A command that nobody reads for is made to wait, as it would be by a pipe.
+ */
+import { COOKIE, NOTES } from '../remote/shell.js';
+
+/** Where pieces of files and of input arrive, and where commands have their folders. */
+export const ARRIVALS = `${NOTES}/in`;
+const SPOOL = `${NOTES}/x`;
+/** Bytes of a piece, and how many pieces wait for their reader; in one answer there are fewer than the gateway can carry (4 MB). */
+const PIECE = 65_536;
+const PIECES = 24;
+const MOST_BYTES = 1_500_000;
+
+/** Names here begin with `_`, since all that a command is given is in the environment already. Sets _s to when a process was started, or to nothing if it has ended. */
+const STARTED = `st() { _s=; { read -r _l </proc/$1/stat; } 2>/dev/null || return 0; set -- \${_l##*) }; case $1 in Z|X) ;; *) _s=\${20} ;; esac; }`;
+
+/**
+ * `sh -c RUNNER sh COOKIE INPUT COMMAND...` in the command's folder: runs it between two pumps, and a feeder if INPUT is 1. The pumps have no cookie, so that
+ * what a killed command has said still arrives. A pump whose folder is gone drinks what a daemon still writes.
+ */
+const RUNNER = `_v=$1 _t=$2; shift 2
+${STARTED}
+pump() {
+n=0
+while dd bs=${PIECE} count=1 of=$1.t status=none 2>/dev/null || exec cat >/dev/null; [ -s $1.t ]; do
+mv $1.t $1.$n 2>/dev/null || exec cat >/dev/null
+n=$((n+1))
+while [ -e $1.$((n-${PIECES})) ]; do sleep 0.02; done
+done
+: >$1.z
+}
+feed() {
+n=0
+while [ ! -e code ]; do
+if [ -e i.$n ]; then cat i.$n || break; rm -f i.$n; n=$((n+1)); echo $n >c.t; mv c.t c
+elif [ -e end ]; then break
+else sleep 0.02; fi
+done
+}
+pump o <o & _a=$!
+pump e <e & _b=$!
+_i=/dev/null
+[ $_t = 0 ] || { _i=i; feed >i & }
+st $_a; echo "$_a $_s" >pumps; st $_b; echo "$_b $_s" >>pumps
+st $$; echo "$$ $_s" >runner.t; mv runner.t runner
+${COOKIE}=$_v "$@" <$_i >o 2>e; echo $? >code.t; mv code.t code`;
+
+/**
+ * Says on a first line: which pieces come next, w(aiting) or d(one), the exit code if there is one, m(ore) if there is more already. Then the pieces of both streams, each
+ * in a line of base64, then a line "Z". A runner that was killed has no exit code.
+ */
+const POLL = `${STARTED}
+poll() {
+t=0
+while :; do
+s=w c=- y=0
+[ ! -e code ] || { read -r c <code; y=1; }
+if [ -e runner ]; then
+read -r p q <runner; st $p
+if [ $y = 1 ] || [ "$_s" != "$q" ]; then
+s=d y=1
+[ ! -e code ] || read -r c <code
+{ read -r p q; [ -e o.z ] || { st $p; [ "$_s" != "$q" ] || s=w; }; read -r p q; [ -e e.z ] || { st $p; [ "$_s" != "$q" ] || s=w; }; } <pumps
+fi
+fi
+[ $s = w ] || break
+[ $t -lt $4 ] || break
+if [ $5 = 0 ] || [ -e o.$(($1+${PIECES / 2})) ]; then [ ! -e o.$1 ] && [ ! -e e.$2 ] || break; fi
+t=$((t+1))
+[ $y = 0 ] || [ $t -lt $(($4-4)) ] || break
+if [ $t -lt 12 ] || [ $y = 1 ]; then sleep 0.01; else sleep 0.05; fi
+done
+f= k=$1 z=0 m=-
+while [ -e o.$k ] && [ $z -lt $3 ]; do f="$f o.$k" k=$((k+1)) z=$((z+${PIECE})); done
+g= j=$2
+while [ -e e.$j ] && [ $z -lt $3 ]; do g="$g e.$j" j=$((j+1)) z=$((z+${PIECE})); done
+[ ! -e o.$k ] && [ ! -e e.$j ] || m=m
+echo "$k $j $s $c $m"
+[ -z "$f" ] || cat $f | base64 -w 0
+echo
+[ -z "$g" ] || cat $g | base64 -w 0
+echo
+echo Z
+}`;
+
+/** Turns of a poll's wait: about half a second, which is less than the gateway waits itself. */
+export const TURNS = 18;
+
+/** `sh -c START sh OVER NONCE COOKIE INPUT TURNS COMMAND...`: starts a command unless that was done, and polls it. OVER: folders of those that are over. */
+export const START = `${POLL}
+for _g in $1; do rm -rf ${SPOOL}/$_g; done
+_n=$2 _v=$3 _t=$4 _w=$5; shift 5
+unset BETA9_TOKEN
+if mkdir ${SPOOL}/$_n 2>/dev/null; then
+cd ${SPOOL}/$_n && mkfifo o e i || exit
+setsid -f sh -c '${RUNNER.replaceAll("'", `'\\''`)}' sh $_v $_t "$@" </dev/null >/dev/null 2>&1
+fi
+cd ${SPOOL}/$_n || exit
+poll 0 0 ${MOST_BYTES} $_w 1`;
+
+/** `sh -c NEXT sh NONCE OUT ERR`: what follows after these pieces, which are given up for those before. */
+export const NEXT = `${POLL}
+cd ${SPOOL}/$1 || exit
+k=$(($2-1)); while [ $k -ge 0 ] && [ -e o.$k ]; do rm -f o.$k; k=$((k-1)); done
+k=$(($3-1)); while [ $k -ge 0 ] && [ -e e.$k ]; do rm -f e.$k; k=$((k-1)); done
+poll $2 $3 ${MOST_BYTES} ${TURNS} 0`;
+
+/** How many pieces of input wait for the command. */
+const WAITING = 4;
+
+/** `sh -c INPUT sh NONCE NUMBER BASE64 END`: a piece of input, its bytes or none if they were uploaded; NUMBER may be empty. Says how many were taken once there is room for more. */
+export const INPUT = `cd ${SPOOL}/$1 || exit
+c=0; { read -r c <c; } 2>/dev/null
+if [ "$2" ] && [ ! -e i.$2 ] && [ $c -le $2 ]; then
+if [ "$3" ]; then printf %s "$3" | base64 -d >i.t$$ && mv i.t$$ i.$2 || exit; else mv ${ARRIVALS}/$1.$2 i.$2 || exit; fi
+fi
+[ -z "$4" ] || : >end
+t=0
+while [ "$2" ] && [ ! -e code ] && [ $t -lt ${TURNS} ] && [ $c -le $(($2-${WAITING})) ]; do sleep 0.03; { read -r c <c; } 2>/dev/null; t=$((t+1)); done
+[ ! -e code ] || c=999999999
+echo "$c"`;
+
+/** Of a terminal: changes its size. `sh -c RESIZE sh NONCE COLUMNS ROWS` */
+export const RESIZE = `cd ${SPOOL}/$1 && read -r t <tty && stty -F "$t" cols $2 rows $3`;
+export const ttyNote = (nonce: string): string => `${SPOOL}/${nonce}/tty`;
+
+/** Before the arrival: what a snapshot has brought along of other commands is no longer there. */
+export const PREPARE = `rm -rf ${SPOOL} ${ARRIVALS}; mkdir -p ${SPOOL} ${ARRIVALS} || exit\n`;
