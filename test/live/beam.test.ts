@@ -25,6 +25,7 @@ conformance(
       restoresAtOnce: 4,
       shortLifeMs: 10_000,
       snapshotsStay: true,
+      slow: 'output is polled as text in JSON',
       small: 'transfer is paid for',
       assertNothingLeft: async (id) => assert.ok(!(await ours()).includes(id)),
       close: async () => {

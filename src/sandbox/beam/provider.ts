@@ -60,9 +60,10 @@ export class BeamProvider implements Provider {
       return {
         ok: true,
         summary: `Beam at ${account.gatewayUrl}, containers of the account there: ${all.length}`,
-        limits: { cpu: 'cgroup', memory: 'cgroup', pids: 'none', disk: 'none' },
+        limits: { cpu: 'none', memory: 'none', pids: 'none', disk: 'none' },
         details: {
-          'memory snapshots and GPUs': 'asked of the service as it documents them; never run by this project',
+          'processors and memory': 'those of the container, kept by the service',
+          GPUs: 'asked for in the words of the service; never run by this project',
           tested: 'against a simulator that the vendor\'s own SDK validates, not the live service; `npm run test:live -- beam` does that with your token',
         },
       };

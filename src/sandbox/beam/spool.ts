@@ -9,7 +9,7 @@ import { INPUT, NEXT, RESIZE } from './spoolShell.js';
 const INLINE = 48 << 10;
 /** Bytes of one piece of input, and bytes that wait for their turn before the source has to. */
 const PIECE = 4 << 20;
-const WAITING = 1 << 20;
+const WAITING = 4 << 20;
 
 interface Report {
   readonly out: number;

@@ -9,8 +9,8 @@ export const ARRIVALS = `${NOTES}/in`;
 const SPOOL = `${NOTES}/x`;
 /** Bytes of a piece, and how many pieces wait for their reader; in one answer there are fewer than the gateway can carry (4 MB). */
 const PIECE = 65_536;
-const PIECES = 24;
-const MOST_BYTES = 1_500_000;
+const PIECES = 32;
+const MOST_BYTES = 16 * PIECE;
 
 /** Names here begin with `_`, since all that a command is given is in the environment already. Sets _s to when a process was started, or to nothing if it has ended. */
 const STARTED = `st() { _s=; { read -r _l </proc/$1/stat; } 2>/dev/null || return 0; set -- \${_l##*) }; case $1 in Z|X) ;; *) _s=\${20} ;; esac; }`;
@@ -47,12 +47,12 @@ st $$; echo "$$ $_s" >runner.t; mv runner.t runner
 ${COOKIE}=$_v "$@" <$_i >o 2>e; echo $? >code.t; mv code.t code`;
 
 /**
- * Says on a first line: which pieces come next, w(aiting) or d(one), the exit code if there is one, m(ore) if there is more already. Then the pieces of both streams, each
+ * What comes fast is gathered for a moment. Says on a first line: which pieces come next, w(aiting) or d(one), the exit code if there is one, m(ore) if there is more already. Then the pieces of both streams, each
  * in a line of base64, then a line "Z". A runner that was killed has no exit code.
  */
 const POLL = `${STARTED}
 poll() {
-t=0
+t=0 u=0
 while :; do
 s=w c=- y=0
 [ ! -e code ] || { read -r c <code; y=1; }
@@ -66,7 +66,10 @@ fi
 fi
 [ $s = w ] || break
 [ $t -lt $4 ] || break
-if [ $5 = 0 ] || [ -e o.$(($1+${PIECES / 2})) ]; then [ ! -e o.$1 ] && [ ! -e e.$2 ] || break; fi
+if { [ $5 = 0 ] || [ -e o.$(($1+12)) ]; } && { [ -e o.$1 ] || [ -e e.$2 ]; }; then
+{ [ -e o.$(($1+1)) ] || [ -e e.$(($2+1)) ]; } && [ ! -e o.$(($1+15)) ] && [ $u -lt 12 ] || break
+u=$((u+1)); sleep 0.01; continue
+fi
 t=$((t+1))
 [ $y = 0 ] || [ $t -lt $(($4-4)) ] || break
 if [ $t -lt 12 ] || [ $y = 1 ]; then sleep 0.01; else sleep 0.05; fi

@@ -13,7 +13,7 @@ const TRANSFER_TIMEOUT_MS = 1_800_000;
 
 /** `PATH PIECE...`: puts a file together from its pieces, if it came in pieces. */
 const ASSEMBLE = `p=$1; shift
-if [ $# -gt 0 ]; then mkdir -p -- "$(dirname -- "$p")" && cat -- "$@" >"$p" || exit; rm -f -- "$@"; fi
+if [ $# -gt 0 ]; then mkdir -p -- "$(dirname -- "$p")" && : >"$p" || exit; for f; do cat -- "$f" >>"$p" && rm -f -- "$f" || exit; done; fi
 `;
 
 type Exec = (argv: readonly string[], options?: ExecOptions) => ExecProcess;

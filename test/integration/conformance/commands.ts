@@ -90,7 +90,8 @@ export function commands(bench: Bench): void {
       assert.deepEqual([...(await bytes(sandbox, `printf '\\377\\376\\355\\240\\200'`))], [0xff, 0xfe, 0xed, 0xa0, 0x80]);
     });
 
-    it('deliver 64 MB to a reader that is slow, in bounded memory', async () => {
+    it('deliver 64 MB to a reader that is slow, in bounded memory', async function () {
+      if (bench.subject.slow) skip(this, bench.subject.slow);
       const sandbox = await bench.restore();
       const child = sandbox.exec(['sh', '-c', 'head -c 67108864 /dev/zero; echo end >&2']);
       const errors = child.stderr.toArray();
