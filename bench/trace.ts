@@ -5,7 +5,7 @@ import { TraceWriter } from '../src/trace/writer.js';
 import { AT_ONCE, EPISODES, runHello } from './bubblewrap.js';
 import { median, ms, type Figure } from './measure.js';
 
-const ROUNDS = 8;
+const ROUNDS = 6;
 
 /** Of one run, ms. */
 interface Taken {

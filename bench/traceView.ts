@@ -21,7 +21,7 @@ export interface TraceViewFigures {
   readonly heapBytes: number;
 }
 
-const ROUNDS = 5;
+const ROUNDS = 3;
 const JUMPS = 20;
 
 /** Marks the first picture of a step; resolves with the time at which the step that is asked for next can be seen. */

@@ -18,7 +18,7 @@ export interface RunViewFigures {
   readonly frameWorkMs: number;
 }
 
-const ROUNDS = 5;
+const ROUNDS = 3;
 
 const WATCH_FIRST_PAINT = `
   new MutationObserver((_, observer) => {
