@@ -1,11 +1,8 @@
 /** The runner: the engine as a process of its own, which editors share. What this command line runs by itself needs none. */
-import { realpath } from 'node:fs/promises';
-import { dirname, join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Command } from 'commander';
 import type { RunnerStatus } from '../../runner/api.js';
-import { connectRunner, type RunnerConnection } from '../../runner/connect.js';
-import { identityOf } from '../../runner/identity.js';
+import type { RunnerConnection } from '../../runner/connect.js';
 import { lockHolder } from '../../runner/lock.js';
 import { readLog } from '../../runner/log.js';
 import { checkPrivate, findPlace, type Place } from '../../runner/place.js';
@@ -13,6 +10,7 @@ import { EXIT, describeFailure, failureObject } from '../failure.js';
 import { columns, milliseconds, plural } from '../format.js';
 import { wholeNumber } from '../options.js';
 import { oneLine } from '../plain.js';
+import { connect } from '../runnerConnection.js';
 
 /** For runs to be cancelled and their sandboxes to end. */
 const STOP_MS = 180_000;
@@ -49,12 +47,6 @@ export function addRunner(program: Command): void {
 }
 
 const print = (text: string): void => void process.stdout.write(`${text}\n`);
-
-/** The program that lies beside this one. */
-async function connect(place: Place, { start, timeoutMs }: { start: boolean; timeoutMs?: number }): Promise<RunnerConnection | undefined> {
-  const script = join(dirname(await realpath(process.argv[1]!)), 'runner.mjs');
-  return connectRunner({ place, identity: await identityOf(script), client: 'cli', timeoutMs, start: start ? { execPath: process.execPath, script } : undefined });
-}
 
 async function withStatus(connection: RunnerConnection): Promise<RunnerStatus> {
   const found = await connection.client.request('runner/status', {});

@@ -49,12 +49,13 @@ export function addSandboxes(program: Command): void {
     });
 }
 
+export const isTemplate = (what: string): boolean => existsSync(what) || /\.ya?ml$/.test(what);
+
 export async function open(session: Session, what: string, { provider, step, current }: SandboxOptions): Promise<Held> {
   const onOutput = (text: string): void => void (session.json || process.stderr.write(plain(text)));
   if (step !== undefined) return openAt(session, { trace: what, step, current, keepMs: -1, signal: session.signal, onOutput });
   if (current) throw new UsageError('--current goes with --step: it is about the snapshot that a trace names');
-  const isTemplate = existsSync(what) || /\.ya?ml$/.test(what);
-  return openSandbox(session.engine, { ...(isTemplate ? { file: resolve(what) } : { snapshot: what }), provider, keepMs: -1, signal: session.signal, onOutput });
+  return openSandbox(session.engine, { ...(isTemplate(what) ? { file: resolve(what) } : { snapshot: what }), provider, keepMs: -1, signal: session.signal, onOutput });
 }
 
 /** A sandbox as one was after a step of a trace; where it is another one, that is said, and whoever asked may look all the same. */

@@ -4,12 +4,14 @@ import { changesOfSnapshot } from '../../engine/snapshots/changes.js';
 import { deleteSnapshot, listSnapshots, pruneSnapshots } from '../../engine/snapshots/manage.js';
 import { takeSnapshot } from '../../engine/snapshots/take.js';
 import { exportSnapshot, importSnapshot } from '../../engine/snapshots/transfer.js';
+import type { SnapshotRecord } from '../../store/records.js';
 import { parseDuration, parseSize } from '../../template/units.js';
 import { UsageError } from '../failure.js';
 import { bytes, columns, plural, NONE } from '../format.js';
 import { oneLine } from '../plain.js';
+import { snapshotHeld } from '../runnerConnection.js';
 import { Session, type CommonOptions } from '../session.js';
-import { exec, open, type SandboxOptions } from './sandboxes.js';
+import { exec, isTemplate, open, type SandboxOptions } from './sandboxes.js';
 
 interface CreateOptions extends SandboxOptions {
   readonly memory?: boolean;
@@ -50,18 +52,24 @@ export function addSnapshots(program: Command): void {
 
   snapshot
     .command('create <template> [command...]')
-    .description('takes one of a sandbox of a template (built if needed) or snapshot, when a command in it has ended: `create TEMPLATE -- COMMAND`')
+    .description('takes one of a sandbox of a template (built if needed) or snapshot, when a command in it has ended: `create TEMPLATE -- COMMAND`; or of a live sandbox of an editor, by its id')
     .option('--memory', 'of its processes too: what the command leaves running goes on in every sandbox that is restored')
     .option('--name <name>', 'what it is called')
     .option('--provider <id>', 'bubblewrap, docker, podman, or auto')
     .action((what: string, argv: string[], _options: unknown, command: Command) => {
       const { memory, name, ...options } = command.optsWithGlobals<CreateOptions>();
       return Session.run(options, async (session) => {
+        const kind = memory ? 'memory' : 'filesystem';
+        const taken = (record: SnapshotRecord): void => session.result({ snapshot: record }, () => `${memory ? 'memory ' : ''}snapshot ${record.id} of ${record.template} on ${record.provider}, ${bytes(record.sizeBytes)}`);
+        // In one that somebody works in nothing is run from here.
+        if (argv.length === 0 && !isTemplate(what) && !(await isSnapshot(session, what))) {
+          const record = await snapshotHeld(session, what, { kind, name });
+          if (record) return taken(record);
+        }
         const held = await open(session, what, options);
         const code = argv.length === 0 ? 0 : await exec(held, argv, session, process.stderr);
         if (code !== 0) throw new Error(`no snapshot was taken: the command ended with exit code ${code}`);
-        const record = await takeSnapshot(session.engine, held.sandbox, held.making, memory ? 'memory' : 'filesystem', { name }, session.signal);
-        session.result({ snapshot: record }, () => `${memory ? 'memory ' : ''}snapshot ${record.id} of ${record.template} on ${record.provider}, ${bytes(record.sizeBytes)}`);
+        taken(await takeSnapshot(session.engine, held.sandbox, held.making, kind, { name }, session.signal));
       });
     });
 
@@ -125,6 +133,8 @@ export function addSnapshots(program: Command): void {
       });
     });
 }
+
+const isSnapshot = (session: Session, id: string): Promise<boolean> => session.engine.snapshots.find(id).then(() => true, () => false);
 
 function parsed(option: string, text: string | undefined, parse: (text: string) => number | undefined, example: string): number | undefined {
   if (text === undefined) return undefined;

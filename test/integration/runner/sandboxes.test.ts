@@ -1,10 +1,12 @@
 /** What a window does with live sandboxes: over a real runner's socket. */
 import assert from 'node:assert/strict';
+import { execFile } from 'node:child_process';
 import { createHash, randomBytes } from 'node:crypto';
 import { mkdir, readFile, readdir, readlink, stat, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { join, resolve } from 'node:path';
+import { promisify } from 'node:util';
 import type { RunnerNotifications, RunnerRequests } from '../../../src/runner/api.js';
-import { STREAM_WINDOW, type SandboxReport } from '../../../src/runner/sandboxApi.js';
+import { STREAM_WINDOW, type SandboxReport, type SnapshotReport } from '../../../src/runner/sandboxApi.js';
 import { Home, processesWith, until, type Window } from './home.js';
 
 type Params<K extends keyof RunnerRequests> = Omit<RunnerRequests[K]['params'], 'root'>;
@@ -48,6 +50,14 @@ describe('live sandboxes of a window', function () {
     const extended = await ask('sandbox/extend', at({ keepMs: -1 }));
     assert.equal(extended.remainingMs, null);
     other.connection.close();
+  });
+
+  it('are snapshotted from the command line by their id', async () => {
+    const cli = (...args: string[]) => promisify(execFile)(process.execPath, [resolve('dist/cli.mjs'), '--root', home.root, '--json', 'snapshot', 'create', ...args], { env: home.env, timeout: 60_000 });
+    const { snapshot } = JSON.parse((await cli(sandbox.id, '--name', 'from outside')).stdout) as { snapshot: SnapshotReport };
+    const { snapshots } = await ask('snapshot/list', {});
+    assert.deepEqual(snapshots.filter(({ id }) => id === snapshot.id).map(({ name, origin }) => [name, origin]), [['from outside', 'sandbox']]);
+    await assert.rejects(cli('no-such-thing'), (error: { stdout?: string }) => /there is no snapshot no-such-thing/.test(error.stdout ?? ''));
   });
 
   it('run commands whose output comes as it is written, with back-pressure, and end with their request', async () => {

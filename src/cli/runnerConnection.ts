@@ -1,0 +1,29 @@
+/** The runner that editors share, as the command line speaks with it. */
+import { realpath } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import type { SnapshotReport } from '../engine/sandboxReports.js';
+import { RunnerError } from '../runner/client.js';
+import { connectRunner, type RunnerConnection } from '../runner/connect.js';
+import { identityOf } from '../runner/identity.js';
+import { findPlace, type Place } from '../runner/place.js';
+import type { SnapshotKind } from '../sandbox/provider.js';
+import type { Session } from './session.js';
+
+/** With the program that lies beside this one, which `start` starts if none runs. */
+export async function connect(place: Place, { start, timeoutMs }: { start: boolean; timeoutMs?: number }): Promise<RunnerConnection | undefined> {
+  const script = join(dirname(await realpath(process.argv[1]!)), 'runner.mjs');
+  return connectRunner({ place, identity: await identityOf(script), client: 'cli', timeoutMs, start: start ? { execPath: process.execPath, script } : undefined });
+}
+
+/** Takes a snapshot of a sandbox that the runner holds; undefined if there is no runner, or it holds none of that id in the session's folder. */
+export async function snapshotHeld({ engine, signal }: Session, id: string, taken: { readonly kind: SnapshotKind; readonly name?: string }): Promise<SnapshotReport | undefined> {
+  const connection = await connect(await findPlace(), { start: false });
+  try {
+    return await connection?.client.request('sandbox/snapshot', { root: engine.layout.root, id, ...taken }, { signal });
+  } catch (error) {
+    if (error instanceof RunnerError && error.code === 'NoSuchSandbox') return undefined;
+    throw error;
+  } finally {
+    connection?.close();
+  }
+}
