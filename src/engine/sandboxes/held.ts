@@ -174,7 +174,7 @@ export class Held {
       orphan: false,
       ageMs: performance.now() - this.since,
       remainingMs: this.remainingMs,
-      usage: usage ?? this.usage?.value,
+      usage: this.sandbox.info.state === 'suspended' ? undefined : (usage ?? this.usage?.value),
       ports,
       network: { policy: spec.network, ...refusals?.report() },
       memorySnapshots: this.making.provider.capabilities.memorySnapshot,

@@ -2,6 +2,7 @@
 import type Docker from 'dockerode';
 import { Readable, type Duplex } from 'node:stream';
 import { text } from 'node:stream/consumers';
+import { setTimeout as pause } from 'node:timers/promises';
 import { ExecTimeout, LimitExceeded, SandboxError, SandboxLost, Suspended, Unsupported } from '../errors.js';
 import type { ExecOptions, ExecProcess, ExitStatus, OperationOptions, SandboxSpec, TerminalSize } from '../provider.js';
 import { CommandOutput, type Report } from '../marked/commandOutput.js';
@@ -26,6 +27,9 @@ const KILL_TIMEOUT_MS = 60_000;
 const KILL_INSIDE_TIMEOUT_MS = 4000;
 /** How long a command that was killed has to be over. */
 const AFTERMATH_TIMEOUT_MS = 5000;
+/** How long commands are waited for that may be over soon, and how often that is looked at. */
+const SETTLE_TIMEOUT_MS = 2000;
+const SETTLE_POLL_MS = 20;
 /** How long after its life a sandbox is waited for. */
 const LIFE_GRACE_MS = 30_000;
 const KILLED = 137;
@@ -68,6 +72,8 @@ export class Processes {
   private memoryKills = 0;
   /** While the processes are put on disk, and as long as they are there: whether they are. */
   private suspension: Promise<boolean> | undefined;
+  /** Commands under way that a suspension would end: all but those that belong to the sandbox. */
+  private outside = 0;
   private killing: Promise<unknown> = Promise.resolve();
   /** The way out of a sandbox with a list of allowed hosts. */
   private readonly outlet: Outlet | undefined;
@@ -123,6 +129,10 @@ export class Processes {
   /** What a copy of the sandbox's first process would have behind it. Rejects with `Unsupported` if a copy would lack what runs. */
   async past(signal: AbortSignal): Promise<Past> {
     await this.present();
+    return this.pastNow(signal);
+  }
+
+  private async pastNow(signal: AbortSignal): Promise<Past> {
     const past = await this.gate.past(signal);
     // A copy starts a relay of its own.
     const left = (await ask(this.container, this.spec.isolation === 'gvisor' ? HOLDING_OUTSIDE : FROM_OUTSIDE, [], signal)).split('\n').map((line) => line.trim()).filter((line) => line !== '' && !(this.outlet && line.endsWith(RELAY_ARGUMENTS.join(' '))));
@@ -132,18 +142,28 @@ export class Processes {
   }
 
   /**
-   * `save` puts the container's processes on disk and ends them. What is under way then, with its connection, rejects with `Suspended`; if they still run after `save` has failed
-   * it goes on.
+   * `save` puts the container's processes on disk and ends them. Commands that are asked for meanwhile wait for how that goes; what is under way, with its connection, rejects with
+   * `Suspended`. If the processes still run after `save` has failed they go on. Rejects with `Unsupported` while something runs that would not be saved.
    */
-  async suspend(save: () => Promise<void>): Promise<void> {
+  async suspend(signal: AbortSignal, save: (past: Past) => Promise<void>): Promise<void> {
     await this.present();
-    const saved = save();
+    if (this.suspension) throw new Suspended();
+    const saved = this.saveWhole(signal, save);
     this.suspension = saved.then(() => true, () => false);
     await saved.catch((error: unknown) => {
       this.suspension = undefined;
       throw error;
     });
     this.gate.destroy();
+  }
+
+  private async saveWhole(signal: AbortSignal, save: (past: Past) => Promise<void>): Promise<void> {
+    // Those who only look into the sandbox now and then are over soon.
+    for (const until = performance.now() + SETTLE_TIMEOUT_MS; this.outside > 0 && performance.now() < until; ) await pause(SETTLE_POLL_MS, undefined, { signal });
+    const past = await this.pastNow(signal);
+    if (this.outside > 0) throw new Unsupported('a command is just being started or ended in the sandbox; try again when it is over');
+    signal.throwIfAborted();
+    await save(past);
   }
 
   /** The processes run again behind a connection of their own: what they had behind them when they were suspended is `past`. */
@@ -175,8 +195,12 @@ export class Processes {
 
   private async run(argv: readonly string[], options: ExecOptions, output: CommandOutput | Screen, shape: Shape | undefined, outlet: Outlet | undefined): Promise<ExitStatus> {
     options.signal?.throwIfAborted();
-    await this.present();
+    // Whoever comes while it is being suspended waits for the outcome.
+    do await this.present();
+    while (this.suspension);
     if (argv.length === 0) throw new Unsupported('there is no command to run');
+    // The relay is started again by itself.
+    const inside = this.enter(outlet === this.outlet);
     // A relay that the sandbox's own programs have killed is there again for the next one; where they are in its way the sandbox has no network, which is no failure of ours.
     await outlet?.ready().catch(() => undefined);
     const env = { ...(shape && { TERM: TERMINAL_TYPE }), ...this.spec.env, ...options.env };
@@ -186,7 +210,8 @@ export class Processes {
     this.started.add(command.cookie);
     let running: Running | undefined;
     try {
-      running = await this.start(command, options.stdin, output, shape);
+      running = await this.start(command, options.stdin, output, shape, inside);
+      if (options.lasting) inside();
       const ending = await Promise.race([output.report, running.closed.then(() => 'closed' as const), interruption.happened, running.inputFailed]);
       if (ending === 'closed') return { code: await this.codeWithoutReport(running, restarts) };
       if (typeof ending === 'object') return this.status(ending);
@@ -198,18 +223,31 @@ export class Processes {
       if (running && !(error instanceof SandboxError) && error !== options.signal?.reason) await this.kill(command.cookie, output, running.closed);
       throw error;
     } finally {
+      inside();
       interruption.clear();
       running?.close();
     }
   }
 
+  /** Counts a command as one from outside until what is returned is called: when it is over, or turns out to belong to the sandbox. */
+  private enter(counts: boolean): () => void {
+    if (!counts) return () => undefined;
+    this.outside++;
+    let left = false;
+    return () => {
+      if (!left) this.outside--;
+      left = true;
+    };
+  }
+
   /** The first command goes through the gate, which takes no request to the engine; all others are execs. */
-  private async start(command: Command, stdin: ExecOptions['stdin'], output: CommandOutput | Screen, shape: Shape | undefined): Promise<Running> {
+  private async start(command: Command, stdin: ExecOptions['stdin'], output: CommandOutput | Screen, shape: Shape | undefined, inside: () => void): Promise<Running> {
     if (output instanceof Screen) return this.startOnTerminal(command, stdin, output, shape!);
     const text = preparation(command) + becoming(command);
     const never = new Promise<never>(() => undefined);
     if (this.gate.state === 'open' && stdin === undefined && text.length <= MOST_FOR_GATE) {
       this.gate.run(text, output);
+      inside();
       return { closed: this.gate.closed, inputFailed: never, exitCode: () => Promise.resolve(undefined), close: () => undefined };
     }
     this.gate.close();

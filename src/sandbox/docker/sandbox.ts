@@ -142,9 +142,7 @@ export class DockerSandbox implements Sandbox {
       const missing = await this.noSuspend(signal);
       if (missing !== undefined) throw new Unsupported(`the sandbox cannot be suspended: ${missing}`);
       if (this.resumed && this.spec.isolation === 'gvisor') throw new Unsupported('the engine can suspend a sandbox with gVisor once only, and this one has been');
-      const past = await this.processes.past(signal);
-      signal.throwIfAborted();
-      await this.processes.suspend(async () => {
+      await this.processes.suspend(signal, async (past) => {
         this.saved = { checkpoint: await suspendContainer(this.container), past };
       });
     });

@@ -38,6 +38,13 @@ describe('sandbox items', () => {
     assert.equal(node({ usage: { cpu: 2, cpuMs: 1, memory: 0, pids: 1, at: 1 } }).description, 'bubblewrap  4 min  200 %  0 B');
   });
 
+  it('offers to suspend where that can be, and to resume what is', () => {
+    assert.equal(node({ suspendable: true }).item, Items.suspendableSandbox);
+    const suspended = node({ suspendable: true, state: 'suspended', usage: undefined });
+    assert.deepEqual([suspended.item, suspended.description], [Items.suspendedSandbox, 'bubblewrap  suspended']);
+    assert.equal(node({ suspendable: true, attached: false }).item, Items.foreignSandbox);
+  });
+
   it('says where it comes from, and offers only its end where this engine does not hold it', () => {
     assert.match(node({ origin: 'forked' }).description!, /fork$/);
     assert.match(node({ origin: 'kept', labels: { owner: 'o', episode: 5, expires: 0 } }).description!, /kept from episode 5$/);
