@@ -26,7 +26,11 @@ describe('what leaves a run', function () {
     run = await vscode.commands.executeCommand<RunRef>(Commands.run, inWorkspace('leaves.rlenv.yaml'));
     await until('the run', [api.services.runs.onDidChangeRun], () => (api.services.runs.get(run)?.run.state === 'done' ? true : undefined), () => api.services.runs.get(run)?.run);
   });
-  after(() => rm(folder, { recursive: true, force: true }));
+  after(async () => {
+    await vscode.commands.executeCommand('workbench.action.closeAllEditors');
+    await vscode.workspace.fs.delete(inWorkspace('leaves.rlenv.yaml'));
+    await rm(folder, { recursive: true, force: true });
+  });
 
   const exportOf = (selection: object) => () => vscode.commands.executeCommand(Commands.exportRun, run, selection);
   const file = (name: string) => vscode.Uri.file(join(folder, name));
