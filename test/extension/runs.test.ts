@@ -52,7 +52,8 @@ describe('the loop in VS Code', function () {
   });
 
   it('gives every item a text for a screen reader, and a tooltip only when asked', async () => {
-    for (const handle of await api.trees.templates.getChildren()) {
+    // Beside the templates there may be the snapshots that belong to none.
+    for (const handle of (await api.trees.templates.getChildren()).filter(({ id }) => !id.startsWith('other-snapshots'))) {
       const item = api.trees.templates.getTreeItem(handle);
       assert.ok(item.accessibilityInformation?.label, item.id);
       assert.equal(item.tooltip, undefined);
