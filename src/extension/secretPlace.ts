@@ -11,7 +11,7 @@ export interface Window {
 
 /** One sentence. */
 export function secretPlace({ web, remote, platform }: Window): string {
-  if (web) return l10n.t('VS Code keeps it in the storage of this browser, encrypted only if the server that this window is of gives it a key for that: sign out where others use the browser.');
+  if (web) return l10n.t('In a browser VS Code keeps it as the server of this window lets it: in the browser, encrypted with a key of the server, or only until the window is reloaded.');
   const here = remote === undefined ? l10n.t('this computer') : l10n.t('the computer that you sit at');
   // Elsewhere the operating system always has a store.
   if (platform !== 'linux' && remote === undefined) return l10n.t('VS Code keeps it encrypted, with a key in the credential store of {0}.', here);
