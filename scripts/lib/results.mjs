@@ -50,13 +50,14 @@ export class Results {
   #take(event) {
     if (event.type === 'start') this.running.add(event.title);
     else this.running.delete(event.title);
-    if (event.type === 'retry' && !this.#retried.has(event.title)) this.#retried.set(event.title, event);
+    const first = this.#retried.get(event.title);
+    if (event.type === 'retry' && !first) this.#retried.set(event.title, event);
     if (event.type === 'pass') {
       this.passed += 1;
-      const first = this.#retried.get(event.title);
       if (first) this.flaky.push(first);
     }
-    if (event.type === 'fail') this.failures.push(event);
+    // The first attempt tells more: a later one may begin where that one stopped.
+    if (event.type === 'fail') this.failures.push(first ? { ...event, error: `${first.error}\nand at the second attempt: ${event.error}` } : event);
     if (event.type === 'skip') this.skips.push(event);
     if (event.type === 'end') this.ended = true;
   }

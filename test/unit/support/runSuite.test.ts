@@ -57,6 +57,7 @@ describe('the runner of test suites', function () {
     assert.deepEqual(flaky.map(({ title }) => title), ['attempts passes at the second']);
     assert.match(flaky[0]!.error, /the first/);
     assert.deepEqual(failures.map(({ title }) => title), ['attempts never passes']);
+    assert.match(failures[0]!.error, /attempt 1[^]*at the second attempt[^]*attempt 2/);
   });
 
   it('tries nothing again otherwise', async () => assert.equal((await run(['test/support/fixtures/flaky.ts'], 30_000)).failures.length, 2));
