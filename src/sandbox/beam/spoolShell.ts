@@ -48,7 +48,7 @@ ${COOKIE}=$_v "$@" <$_i >o 2>e; echo $? >code.t; mv code.t code`;
 
 /**
  * What comes fast is gathered for a moment. Says on a first line: which pieces come next, w(aiting) or d(one), the exit code if there is one, m(ore) if there is more already. Then the pieces of both streams, each
- * in a line of base64, then a line "Z". A runner that was killed has no exit code.
+ * in a line of base64, then a line "Z"; neither stream can keep the other out. A runner that was killed has no exit code.
  */
 const POLL = `${STARTED}
 poll() {
@@ -74,10 +74,10 @@ t=$((t+1))
 [ $y = 0 ] || [ $t -lt $(($4-4)) ] || break
 if [ $t -lt 12 ] || [ $y = 1 ]; then sleep 0.01; else sleep 0.05; fi
 done
-f= k=$1 z=0 m=-
+g= j=$2 z=0 m=-
+while [ -e e.$j ] && [ $z -lt $(($3/2)) ]; do g="$g e.$j" j=$((j+1)) z=$((z+${PIECE})); done
+f= k=$1
 while [ -e o.$k ] && [ $z -lt $3 ]; do f="$f o.$k" k=$((k+1)) z=$((z+${PIECE})); done
-g= j=$2
-while [ -e e.$j ] && [ $z -lt $3 ]; do g="$g e.$j" j=$((j+1)) z=$((z+${PIECE})); done
 [ ! -e o.$k ] && [ ! -e e.$j ] || m=m
 echo "$k $j $s $c $m"
 [ -z "$f" ] || cat $f | base64 -w 0
