@@ -161,11 +161,12 @@ export class BeamProvider implements Provider {
     refuse(spec);
     const { gateway, creation } = this.service();
     const id = randomBytes(8).toString('hex');
-    const info: SandboxInfo = { id, provider: this.id, labels: spec.labels, createdAt: Date.now(), state: 'running' };
     this.creating.add(id);
     const { answer, place } = await creation
       .create(id, spec.labels, (signal) => this.ask(gateway, id, imageId, spec, signal), options?.signal)
       .finally(() => this.creating.delete(id));
+    // What waited for its place was not billed.
+    const info: SandboxInfo = { id, provider: this.id, labels: spec.labels, createdAt: Date.now(), state: 'running' };
     const { containerId, stubId } = answer;
     const twin = async (signal: AbortSignal): Promise<RemoteSandbox> => this.open(imageId, below, mark, spec, { signal });
     const sandbox = new RemoteSandbox({
