@@ -8,6 +8,7 @@ import { snapshotAddress } from '../../src/extension/sandbox/address.js';
 import { sandboxUri } from '../../src/extension/sandbox/fileSystem.js';
 import type { Handle } from '../../src/extension/views/tree.js';
 import type { RunRef, SandboxRef } from '../../src/extension/views/node.js';
+import { sees } from '../support/sees.js';
 import { answering } from './answers.js';
 import { activated, inWorkspace, itemOf, showSidebar, until, workspaceFolder, write } from './api.js';
 
@@ -85,7 +86,7 @@ describe('snapshots in the sidebar', function () {
     assert.deepEqual([done.mean, done.finished, done.run.from, done.run.snapshot?.id], [0.75, 2, taken, taken]);
     await command(Commands.copyCliCommand, run);
     assert.ok((await vscode.env.clipboard.readText()).includes(` --snapshot ${taken} `));
-    assert.deepEqual((await report(taken))?.usedBy.map(({ id }) => id), [run.id]);
+    await sees(async () => (await report(taken))?.usedBy.map(({ id }) => id), [run.id]);
   });
 
   it('are compared with the one that they were made from, file by file, in the diff editor', async () => {
