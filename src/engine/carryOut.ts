@@ -72,6 +72,7 @@ export async function carryOut(live: LiveRun, { template, secrets, choice, polic
         template,
         policy,
         provider: bill ? { restore: async (...how) => bill.watch(await choice.provider.restore(...how), template.resources) } : choice.provider,
+        restoresAtOnce: choice.provider.capabilities.restoresAtOnce,
         snapshot,
         log,
         done,

@@ -13,9 +13,6 @@ import { SHORT_BYTES } from '../trace/writer.js';
 import { runEpisode, type EpisodeContext, type EpisodeFolder, type EpisodeId } from './episode.js';
 import { Limiter } from './limiter.js';
 
-/** More at once only makes each slower: creation is work of the kernel and of the daemon. */
-const CREATIONS_AT_ONCE = 16;
-
 export interface RunEvents {
   /** An episode began. */
   readonly onStart?: (id: EpisodeId) => void;
@@ -24,6 +21,8 @@ export interface RunEvents {
 }
 
 export interface RunContext extends RunEvents, Omit<EpisodeContext, 'creation' | 'folder' | 'timeoutMs'> {
+  /** As the provider's capabilities have it. */
+  readonly restoresAtOnce?: number;
   readonly log: EpisodeLog;
   /** Folder of one episode's files. */
   readonly episodeFolder: (episode: number) => string;
@@ -41,7 +40,7 @@ export async function runEpisodes(context: RunContext, signal: AbortSignal): Pro
   const episodeContext: EpisodeContext = {
     ...context,
     timeoutMs: run.timeoutMs,
-    creation: new Limiter(CREATIONS_AT_ONCE),
+    creation: new Limiter(context.restoresAtOnce ?? Infinity),
     folder: (episode) => new Folder(context.episodeFolder(episode)),
   };
 

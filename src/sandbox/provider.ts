@@ -36,6 +36,8 @@ export interface Capabilities {
   readonly dockerfile: boolean;
   /** Whether setup may install Debian packages. */
   readonly aptPackages: boolean;
+  /** How many restores of a run may be under way at once. Absent: any number, since a service has limits of its own, which its provider keeps. */
+  readonly restoresAtOnce?: number;
   /** Longest life of one sandbox in seconds, where the provider sets one. */
   readonly maxSessionSeconds?: number;
 }

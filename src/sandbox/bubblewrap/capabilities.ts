@@ -15,4 +15,6 @@ export const bubblewrapCapabilities: Capabilities = {
   dockerfile: false,
   // A package manager hands files to several users; an ordinary user's namespace maps only one.
   aptPackages: process.getuid?.() === 0,
+  // More at once only makes each slower: it is work of the kernel.
+  restoresAtOnce: 16,
 };

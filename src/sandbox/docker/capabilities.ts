@@ -14,4 +14,6 @@ export const dockerCapabilities: Capabilities = {
   rootFolder: false,
   dockerfile: true,
   aptPackages: true,
+  // More at once only makes each slower: it is work of the daemon.
+  restoresAtOnce: 16,
 };
