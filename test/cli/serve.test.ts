@@ -112,9 +112,9 @@ describe('serve --api e2b, by the official SDK', function () {
   });
 
   it('what the SDK\'s builder builds is a template, and a build that fails says why', async () => {
-    const template = Template().fromBaseImage().setEnvs({ WORD: 'built' }).setWorkdir('/srv/work').runCmd('echo $WORD > word');
+    const template = Template().fromBaseImage().setEnvs({ WORD: 'built' }).setWorkdir('/srv/app').runCmd('echo $WORD > word');
     await Template.build(template, { ...served.options, alias: 'by-sdk', cpuCount: 1, memoryMB: 512 });
-    assert.equal((await (await create('by-sdk')).commands.run('cat /srv/work/word')).stdout, 'built\n');
+    assert.equal((await (await create('by-sdk')).commands.run('cat /srv/app/word')).stdout, 'built\n');
     await assert.rejects(Template.build(Template().fromBaseImage().runCmd('echo because; exit 3'), { ...served.options, alias: 'broken' }), /because/);
     await assert.rejects(Template.build(Template().fromBaseImage(), { ...served.options, alias: 'prepared' }), /choose another name/);
   });

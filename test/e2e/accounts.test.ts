@@ -39,7 +39,7 @@ describe('an account and what it costs, in VS Code', function () {
     await workbench.openView();
     await workbench.command('RL Sandboxes: Sign In to Provider...');
     await answer(/Beam/, 'E2B');
-    await answer(/A name for this account/, 'work');
+    await answer(/A name for this account/, 'team');
     await code.page.locator('.quick-input-widget input[type=password]:visible').waitFor();
     await picture('key');
     await answer(/The API key of E2B/, 'e2b_wrong');
@@ -50,7 +50,7 @@ describe('an account and what it costs, in VS Code', function () {
     await answer(/The API key of E2B/, key);
     await answer(/Domain or URL/);
     await code.page.getByRole('button', { name: 'Accounts Section' }).click();
-    await account(/work.*0 of 20 live/).waitFor();
+    await account(/team.*0 of 20 live/).waitFor();
     assert.ok(!(await code.page.content()).includes(key), 'the key is nowhere in the window');
   });
 
@@ -74,15 +74,15 @@ describe('an account and what it costs, in VS Code', function () {
     const { workbench } = story;
     await workbench.choose(workbench.template('far'), 'Open Sandbox');
     await workbench.sandboxes.filter({ hasText: /e2b/i }).waitFor();
-    await workbench.press(account(/work/), 'Check Account');
+    await workbench.press(account(/team/), 'Check Account');
     await account(/1 of 20 live/).waitFor();
     await picture('live');
     await workbench.command('RL Sandboxes: Terminate All Sandboxes');
     await workbench.answer('Terminate All');
-    await workbench.press(account(/work/), 'Check Account');
+    await workbench.press(account(/team/), 'Check Account');
     await account(/0 of 20 live/).waitFor();
     assert.deepEqual((await simulated.state()).sandboxes, []);
-    await workbench.choose(account(/work/), 'Sign Out of Provider...');
+    await workbench.choose(account(/team/), 'Sign Out of Provider...');
     await workbench.answer('Sign Out');
     await account(/not signed in/).waitFor();
   });

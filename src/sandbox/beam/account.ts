@@ -1,10 +1,10 @@
 /** Whose account at which gateway: by variables, else by the file that Beam's own command line writes (`~/.beam/config.ini`). The token stays in memory. */
-import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { join } from 'node:path';
 import { ProviderUnavailable } from '../errors.js';
-import { CreationLimiter } from '../remote/limiter.js';
+import type { CreationLimiter } from '../remote/limiter.js';
+import { limiterOf as limiterOfAccount } from '../remote/limiters.js';
 
 export interface Account {
   readonly token: string;
@@ -58,25 +58,6 @@ export function readSection(text: string, wanted: string): Record<string, string
 }
 
 /** Beam limits how many containers live rather than how fast they come; the number is that of its smallest plan. */
-const CREATIONS_PER_SECOND = 10;
-const CONCURRENT = 30;
+const SMALLEST = { perSecond: 10, concurrent: 30 };
 
-const limiters = new Map<string, CreationLimiter>();
-
-/** The same for all who use one account from this process, whatever run they belong to. */
-export function limiterOf({ token, gatewayUrl }: Account, environment: NodeJS.ProcessEnv): CreationLimiter {
-  const perSecond = positive(environment, 'RL_SANDBOXES_BEAM_CREATIONS_PER_SECOND') ?? CREATIONS_PER_SECOND;
-  const concurrent = positive(environment, 'RL_SANDBOXES_BEAM_CONCURRENT') ?? CONCURRENT;
-  const key = createHash('sha256').update([gatewayUrl, token, perSecond, concurrent].join('\n')).digest('hex');
-  let limiter = limiters.get(key);
-  if (!limiter) limiters.set(key, (limiter = new CreationLimiter({ perSecond, concurrent })));
-  return limiter;
-}
-
-function positive(environment: NodeJS.ProcessEnv, name: string): number | undefined {
-  const text = environment[name];
-  if (!text) return undefined;
-  const value = Number(text);
-  if (!(value > 0)) throw new ProviderUnavailable(`${name} is "${text}", which is no number above 0`, `correct or unset ${name}`);
-  return value;
-}
+export const limiterOf = ({ token, gatewayUrl }: Account, environment: NodeJS.ProcessEnv): CreationLimiter => limiterOfAccount('beam', [gatewayUrl, token], SMALLEST, environment);

@@ -1,7 +1,7 @@
 /** Whose account at which service: the variables of the vendor's own SDK. The key stays in memory. */
-import { createHash } from 'node:crypto';
 import { ProviderUnavailable } from '../errors.js';
-import { CreationLimiter } from '../remote/limiter.js';
+import type { CreationLimiter } from '../remote/limiter.js';
+import { limiterOf as limiterOfAccount } from '../remote/limiters.js';
 
 export interface Account {
   readonly apiKey: string;
@@ -24,26 +24,7 @@ export function accountOf(environment: NodeJS.ProcessEnv): Account {
   return { apiKey, domain, apiUrl: environment.E2B_API_URL || `https://api.${domain}`, sandboxUrl };
 }
 
-/** What the smallest plan may do; other plans say theirs in the two variables. */
-const CREATIONS_PER_SECOND = 1;
-const CONCURRENT = 20;
+/** What the smallest plan may do. */
+const SMALLEST = { perSecond: 1, concurrent: 20 };
 
-const limiters = new Map<string, CreationLimiter>();
-
-/** The same for all who use one account from this process, whatever run they belong to. */
-export function limiterOf({ apiKey, apiUrl }: Account, environment: NodeJS.ProcessEnv): CreationLimiter {
-  const perSecond = positive(environment, 'RL_SANDBOXES_E2B_CREATIONS_PER_SECOND') ?? CREATIONS_PER_SECOND;
-  const concurrent = positive(environment, 'RL_SANDBOXES_E2B_CONCURRENT') ?? CONCURRENT;
-  const key = createHash('sha256').update([apiUrl, apiKey, perSecond, concurrent].join('\n')).digest('hex');
-  let limiter = limiters.get(key);
-  if (!limiter) limiters.set(key, (limiter = new CreationLimiter({ perSecond, concurrent })));
-  return limiter;
-}
-
-function positive(environment: NodeJS.ProcessEnv, name: string): number | undefined {
-  const text = environment[name];
-  if (!text) return undefined;
-  const value = Number(text);
-  if (!(value > 0)) throw new ProviderUnavailable(`${name} is "${text}", which is no number above 0`, `correct or unset ${name}`);
-  return value;
-}
+export const limiterOf = ({ apiKey, apiUrl }: Account, environment: NodeJS.ProcessEnv): CreationLimiter => limiterOfAccount('e2b', [apiUrl, apiKey], SMALLEST, environment);
