@@ -226,11 +226,15 @@ export class Runner {
   async restart(): Promise<void> {
     this.givenUp = false;
     this.diedAt = undefined;
-    const old = await this.current?.catch(() => undefined);
-    this.current = undefined;
+    const old = this.current?.catch(() => undefined);
+    // Whoever asks meanwhile waits for the next one, and does not find the one that is ending.
+    await this.adopt(this.end(old).then(() => this.open()));
+  }
+
+  private async end(old: Promise<RunnerConnection | undefined> | undefined): Promise<void> {
     const deadline = AbortSignal.timeout(DEADLINES.shutdown!);
     try {
-      const connection = old ?? (await connectRunner({ ...(await this.connectOptions()), start: undefined }));
+      const connection = (await old) ?? (await connectRunner({ ...(await this.connectOptions()), start: undefined }));
       await connection?.client.request('shutdown', {}, { signal: deadline });
       await connection?.closed;
     } catch (error) {
@@ -238,7 +242,6 @@ export class Runner {
       const pid = await lockHolder((await findPlace()).folder);
       if (pid !== undefined) process.kill(pid, 'SIGKILL');
     }
-    await this.get();
   }
 
   /** Lets go of the engine, which goes on. */
@@ -251,12 +254,13 @@ export class Runner {
   private get(): Promise<RunnerConnection> {
     if (this.disposed) return Promise.reject(new RunnerError(l10n.t('the window is closing'), { code: 'ConnectionClosed' }));
     if (this.givenUp) return Promise.reject(new RunnerError(l10n.t('the engine stopped twice in a row and was not started again'), { code: 'GivenUp' }));
-    if (!this.current) {
-      const opening = this.open();
-      opening.catch(() => this.current === opening && (this.current = undefined));
-      this.current = opening;
-    }
-    return this.current;
+    return this.current ?? this.adopt(this.open());
+  }
+
+  private adopt(opening: Promise<RunnerConnection>): Promise<RunnerConnection> {
+    opening.catch(() => this.current === opening && (this.current = undefined));
+    this.current = opening;
+    return opening;
   }
 
   private async connectOptions(): Promise<ConnectOptions> {

@@ -128,6 +128,18 @@ describe('the runner of a window', function () {
     assert.equal(logged.some((line) => line.startsWith('error')), false, logged.join('\n'));
   });
 
+  it('is another one after a restart, also for those who ask in the middle of it', async () => {
+    open();
+    const old = await pid();
+    let restarting = true;
+    const restart = runner.restart().finally(() => (restarting = false));
+    while (restarting) await pid();
+    await restart;
+    assert.notEqual(await runner.pid(), old);
+    assert.equal(isAlive(old), false);
+    assert.equal(logged.some((line) => line.startsWith('error')), false, logged.join('\n'));
+  });
+
   it('is replaced when it does not answer', async () => {
     open();
     const old = await pid();
