@@ -11,6 +11,7 @@ import { connectRunner, relevant, type ConnectOptions, type RunnerConnection } f
 import { identityOf } from '../runner/identity.js';
 import { lockHolder } from '../runner/lock.js';
 import { findPlace } from '../runner/place.js';
+import { within } from '../sandbox/deadline.js';
 
 export interface RunnerOptions {
   readonly execPath: string;
@@ -232,11 +233,12 @@ export class Runner {
   }
 
   private async end(old: Promise<RunnerConnection | undefined> | undefined): Promise<void> {
-    const deadline = AbortSignal.timeout(DEADLINES.shutdown!);
     try {
-      const connection = (await old) ?? (await connectRunner({ ...(await this.connectOptions()), start: undefined }));
-      await connection?.client.request('shutdown', {}, { signal: deadline });
-      await connection?.closed;
+      await within('Ending the engine', undefined, DEADLINES.shutdown!, async (signal) => {
+        const connection = (await old) ?? (await connectRunner({ ...(await this.connectOptions()), start: undefined }));
+        await connection?.client.request('shutdown', {}, { signal });
+        await connection?.closed;
+      });
     } catch (error) {
       this.options.log('warn', `ending the engine: ${String(error)}`);
       const pid = await lockHolder((await findPlace()).folder);
