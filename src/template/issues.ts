@@ -94,11 +94,14 @@ class Describer {
     if (type === undefined) return [missingKey(path, expected)];
     if (typeof type !== 'string') return [{ path, at: 'value', message: `${expected}, found ${this.quote(path)}` }];
     const meant = nearest(type, known);
-    return [{ path, at: 'value', message: `unknown reward type ${quoteName(type)}: ${meant ? `did you mean ${quoteName(meant)}?` : expected}` }];
+    const kind = path.at(-1) === 'name' ? 'policy' : 'reward type';
+    return [{ path, at: 'value', message: `unknown ${kind} ${quoteName(type)}: ${meant ? `did you mean ${quoteName(meant)}?` : expected}` }];
   }
 
   private found(issue: Issue, path: DocumentPath): string {
     const value = this.at(path);
+    // Where a secret is named, what is written by mistake may be its value, which belongs in no message.
+    if (path.at(-1) === 'api_key' || (path[0] === 'secrets' && path.length > 1)) return `${issue.message}, found something else`;
     const message = `${issue.message}, found ${this.quote(path)}`;
     const meant = issue.code === 'invalid_value' && typeof value === 'string' ? nearest(value, issue.values.map(String)) : undefined;
     return meant ? `${message}: did you mean ${quoteValue(meant)}?` : message;

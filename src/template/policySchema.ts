@@ -79,7 +79,7 @@ const SHORT = ['script', 'oracle', 'noop', 'manual'] as const;
 export const policy = z
   .union(
     [
-      z.enum(SHORT),
+      z.enum(SHORT, 'expected `script`, `oracle`, `noop`, `manual`, or a map with settings such as `{name: llm, ...}`'),
       z.discriminatedUnion(
         'name',
         [

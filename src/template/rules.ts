@@ -138,7 +138,8 @@ function checkReward(reward: unknown, report: Report): void {
     if (names.has(name)) report([...path, 'name' in component ? 'name' : 'type'], `two components are named ${quoteName(name)}: expected another \`name\` for one of them`);
     names.add(name);
   }
-  if (components.every(([component]) => component.weight === 0)) report([...components[0]![1], 'weight'], 'expected a weight that is not 0: the reward would always be 0');
+  const [first] = components;
+  if (first && components.every(([component]) => component.weight === 0)) report([...first[1], 'weight'], 'expected a weight that is not 0: the reward would always be 0');
 }
 
 /** Only `secrets` are taken from the environment: elsewhere the value would end up in a file or a log. */
