@@ -6,6 +6,7 @@ import { commands } from './conformance/commands.js';
 import { files } from './conformance/files.js';
 import { isolation } from './conformance/isolation.js';
 import { live } from './conformance/live.js';
+import { memory } from './conformance/memory.js';
 import { network } from './conformance/network.js';
 import { restrictions } from './conformance/restrictions.js';
 import { snapshots } from './conformance/snapshots.js';
@@ -14,10 +15,10 @@ import { Bench, type Subject } from './conformance/bench.js';
 
 export type { Subject } from './conformance/bench.js';
 
-export { commands, files, lifecycle, live, snapshots };
+export { commands, files, lifecycle, live, memory, snapshots };
 
 type Part = (bench: Bench) => void;
-const ALL: readonly Part[] = [lifecycle, commands, files, isolation, network, restrictions, live, snapshots];
+const ALL: readonly Part[] = [lifecycle, commands, files, isolation, network, restrictions, live, snapshots, memory];
 
 /** Registers the suite, or parts of it. `open` is called once, before the first test. */
 export function conformance(name: string, open: () => Promise<Subject>, parts = ALL): void {

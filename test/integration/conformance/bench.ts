@@ -22,6 +22,8 @@ export interface Subject {
   readonly slow?: string;
   /** Why tests that move gigabytes are left out. */
   readonly small?: string;
+  /** Why memory cannot be snapshotted here, of a provider that can elsewhere. */
+  readonly noMemorySnapshots?: string;
   /** Fails if the machine still holds something of a sandbox that was terminated: processes, mounts, containers. */
   readonly assertNothingLeft?: (id: string) => Promise<void>;
   readonly close?: () => Promise<void>;

@@ -331,9 +331,4 @@ export function live(bench: Bench): void {
       await bench.subject.assertNothingLeft?.(sandbox.id);
     });
   });
-
-  it('a memory snapshot is refused where the provider has none', async () => {
-    if (bench.provider.capabilities.memorySnapshot) return;
-    await assert.rejects((await bench.restore()).snapshot('memory'), { name: 'Unsupported' });
-  });
 }

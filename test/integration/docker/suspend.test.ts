@@ -1,24 +1,13 @@
 /** Sandboxes that are suspended to disk and resumed, on a real engine's checkpoints: CRIU's, and gVisor's own. */
 import { strict as assert } from 'node:assert';
 import { once } from 'node:events';
-import { text } from 'node:stream/consumers';
 import { ensureCriu } from '../../../scripts/setup/criu.mjs';
 import { Suspended, Unsupported } from '../../../src/sandbox/errors.js';
 import type { Sandbox, SandboxSpec } from '../../../src/sandbox/provider.js';
 import { skip } from '../../support/skip.js';
 import { Bench, commandLines, output, run, until } from '../conformance/bench.js';
+import { counted, next } from '../conformance/counter.js';
 import { dockerSubject, type DockerSubject } from './subject.js';
-
-const PORT = 7070;
-/** Answers each connection with one more than the last. What it counts is nowhere but in its memory. */
-const COUNTER = `import socket
-s = socket.create_server(("127.0.0.1", ${PORT}))
-n = 0
-while True:
-    c, _ = s.accept()
-    n += 1
-    c.sendall(b"%d" % n)
-    c.close()`;
 
 for (const isolation of ['default', 'gvisor'] as const) {
   describe(`docker suspends, isolation ${isolation}:`, function () {
@@ -41,17 +30,9 @@ for (const isolation of ['default', 'gvisor'] as const) {
     });
 
     const restore = (more: Partial<SandboxSpec> = {}): Promise<Sandbox> => bench.restore({ isolation, suspendable: true, ...more });
-    const next = async (sandbox: Sandbox): Promise<number> => Number(await text(await sandbox.connect(PORT)));
-    const counted = async (n: number, more?: Partial<SandboxSpec>): Promise<Sandbox> => {
-      const sandbox = await restore(more);
-      await output(sandbox, ['sh', '-c', `setsid python3 -c '${COUNTER}' </dev/null >/dev/null 2>&1 &`]);
-      await until(async () => (await sandbox.ports()).length > 0, 'the server');
-      for (let time = 1; time <= n; time++) assert.equal(await next(sandbox), time);
-      return sandbox;
-    };
 
     it('a server with a counter goes on from where it was, and what it wrote is there', async () => {
-      const sandbox = await counted(3);
+      const sandbox = await counted(await restore(), 3);
       const service = isolation === 'default' ? sandbox.exec(['sh', '-c', 'echo begun; while :; do sleep 0.1; done'], { lasting: true }) : undefined;
       service?.stderr.resume();
       if (service) await once(service.stdout, 'data');

@@ -7,7 +7,6 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
 import { runCommand } from '../../../src/sandbox/command.js';
 import { CHECKPOINT_IMAGE } from '../../../src/sandbox/docker/labels.js';
@@ -15,20 +14,11 @@ import { createProvider } from '../../../src/sandbox/podman/index.js';
 import type { ProviderSnapshot, Sandbox } from '../../../src/sandbox/provider.js';
 import { skip } from '../../support/skip.js';
 import { Bench, output, run, until } from '../conformance/bench.js';
+import { counted, next, PORT, startCounter } from '../conformance/counter.js';
 import { podmanSubject, type PodmanSubject } from './subject.js';
 
 const TAKE_MEMORY = fileURLToPath(new URL('takeMemory.ts', import.meta.url));
 const ORPHAN = fileURLToPath(new URL('../conformance/orphan.ts', import.meta.url));
-const PORT = 7070;
-/** Answers each connection with one more than the last. What it counts is nowhere but in its memory. */
-const COUNTER = `import socket
-s = socket.create_server(("127.0.0.1", ${PORT}))
-n = 0
-while True:
-    c, _ = s.accept()
-    n += 1
-    c.sendall(b"%d" % n)
-    c.close()`;
 
 describe('podman memory snapshots', function () {
   this.timeout(180_000);
@@ -41,7 +31,7 @@ describe('podman memory snapshots', function () {
     this.timeout(600_000);
     subject = await podmanSubject();
     await bench.start(subject);
-    if (subject.noCheckpoints) skip(this, subject.noCheckpoints);
+    if (subject.noMemorySnapshots) skip(this, subject.noMemorySnapshots);
   });
   afterEach(async () => {
     await bench.terminateAll();
@@ -50,14 +40,7 @@ describe('podman memory snapshots', function () {
   after(() => bench.stop());
 
   /** A sandbox whose server has counted to `n`. */
-  const counted = async (n: number, from?: ProviderSnapshot): Promise<Sandbox> => {
-    const sandbox = await bench.restore({}, from);
-    await output(sandbox, ['sh', '-c', `setsid python3 -c '${COUNTER}' </dev/null >/dev/null 2>&1 &`]);
-    await until(async () => (await sandbox.ports()).length > 0, 'the server');
-    for (let time = 1; time <= n; time++) assert.equal(await next(sandbox), time);
-    return sandbox;
-  };
-  const next = async (sandbox: Sandbox): Promise<number> => Number(await text(await sandbox.connect(PORT)));
+  const counting = async (n: number, from?: ProviderSnapshot): Promise<Sandbox> => counted(await bench.restore({}, from), n);
   const snapshotOf = async (sandbox: Sandbox): Promise<ProviderSnapshot> => {
     const snapshot = await sandbox.snapshot('memory');
     made.push(snapshot);
@@ -79,36 +62,16 @@ describe('podman memory snapshots', function () {
     assert.equal(health.details?.['memory snapshots'], 'yes');
   });
 
-  it('a server with a counter is restored eight times at once, and each goes on from the same count by itself', async () => {
-    const source = await counted(3);
-    await output(source, 'echo file > /srv/file');
-    const snapshot = await snapshotOf(source);
-    assert.equal(snapshot.kind, 'memory');
-    assert.equal((await bench.provider.sizes([snapshot])).own.get(snapshot.ref), snapshot.sizeBytes);
-    assert.equal(await next(source), 4, 'the source goes on');
-    const copies = await Promise.all(Array.from({ length: 8 }, (_, number) => bench.restore({ resources: number === 2 ? { pids: 20 } : {} }, snapshot)));
-    for (const [number, copy] of copies.entries()) {
-      for (let time = 0; time <= number; time++) assert.equal(await next(copy), 4 + time, `copy ${number}`);
-    }
-    assert.equal(await next(copies[0]!), 5, 'no copy counts for another');
-    const files = await copies[1]!.snapshot('filesystem');
-    made.unshift(files);
-    assert.equal(await output(await bench.restore({}, files), 'cat /srv/file'), 'file\n');
+  it('limits are those of the new sandbox, and of no other', async () => {
+    const snapshot = await snapshotOf(await counting(3));
+    const [small, other] = await Promise.all([bench.restore({ resources: { pids: 20 } }, snapshot), bench.restore({}, snapshot)]);
     const forks = 'n=0; while [ $n -lt 30 ]; do sleep 30 & n=$((n+1)); done';
-    assert.match((await run(copies[2]!, forks)).stderr, /fork/i, 'limits are of the new sandbox');
-    assert.equal((await run(copies[3]!, forks)).stderr, '', 'and of no other');
-    const found = (await bench.provider.list()).filter(({ id }) => copies.some((copy) => copy.id === id));
-    assert.equal(found.length, 8);
-    for (const { labels } of found) assert.deepEqual([labels.run, labels.episode], ['conformance', 7]);
-    await copies[2]!.killAll();
-    assert.deepEqual(await copies[2]!.ports(), []);
-    assert.equal(await output(copies[2]!, 'echo still there'), 'still there\n');
-    await Promise.all(copies.map((copy) => copy.terminate()));
-    for (const { id } of copies) await subject.assertNothingLeft?.(id);
+    assert.match((await run(small, forks)).stderr, /fork/i);
+    assert.equal((await run(other, forks)).stderr, '');
   });
 
   it('a restored sandbox ends with its owner, and at its own deadline', async () => {
-    const snapshot = await snapshotOf(await counted(1));
+    const snapshot = await snapshotOf(await counting(1));
     await bench.terminateAll();
     const brief = await bench.restore({ lifetimeMs: 3000 }, snapshot);
     await brief.ended;
@@ -175,7 +138,7 @@ while True:
 
   it('needs no other snapshot, and when it is removed nothing of it is left', async () => {
     const parent = await (await bench.restore()).snapshot('filesystem');
-    const snapshot = await snapshotOf(await counted(2, parent));
+    const snapshot = await snapshotOf(await counting(2, parent));
     await bench.terminateAll();
     await bench.provider.removeSnapshot(parent);
     assert.deepEqual([await bench.provider.hasSnapshot(parent), await bench.provider.hasSnapshot(snapshot)], [false, true]);
@@ -190,7 +153,7 @@ while True:
   });
 
   it('an archive that is not what Podman made is refused', async () => {
-    const snapshot = await snapshotOf(await counted(1));
+    const snapshot = await snapshotOf(await counting(1));
     const before = (await bench.provider.list()).length;
     const file = await open(join(subject.context.stateDir, 'memory', snapshot.ref, 'archive.tar'), 'r+');
     // A byte of an entry's content, far from any header.
@@ -225,8 +188,7 @@ while True:
       const provider = createProvider({ stateDir, log: console.error });
       const source = await provider.restore(bench.snapshot, await bench.spec());
       try {
-        await output(source, ['sh', '-c', `setsid python3 -c '${COUNTER}' </dev/null >/dev/null 2>&1 &`]);
-        await until(async () => (await source.ports()).length > 0, 'the server');
+        await startCounter(source);
         await assert.rejects(source.snapshot('memory'), { name: 'LimitExceeded' });
         assert.deepEqual([await readdir(join(stateDir, 'memory')), await tags()], [[], []]);
         assert.equal(await next(source), 1);
@@ -241,7 +203,7 @@ while True:
   });
 
   it('what cannot be done is refused with a sentence, and nothing is kept', async () => {
-    const source = await counted(1);
+    const source = await counting(1);
     tagsBefore = await tags();
     await assert.rejects(source.snapshot('memory', { signal: AbortSignal.timeout(100) }));
     await until(async () => (await kept()).length === 0 && (await tags()).length === 0, 'the clean-up');

@@ -45,7 +45,7 @@ describe('podman memory snapshots in the engine', function () {
     subject = await podmanSubject();
     root = await mkdtemp(join(tmpdir(), 'rl-memory-'));
     engine = await Engine.open({ root });
-    if (subject.noCheckpoints) skip(this, subject.noCheckpoints);
+    if (subject.noMemorySnapshots) skip(this, subject.noMemorySnapshots);
   });
   after(async () => {
     for (const { id } of (await engine?.snapshots.list()) ?? []) await deleteSnapshot(engine, id);

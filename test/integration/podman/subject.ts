@@ -11,8 +11,6 @@ import type { Subject } from '../conformance.js';
 
 export interface PodmanSubject extends Subject {
   readonly image: string;
-  /** Why processes cannot be checkpointed here. */
-  readonly noCheckpoints?: string;
   /** Runs Podman's own command line on that service, and gives what it prints. */
   readonly podman: (...args: string[]) => Promise<string>;
 }
@@ -25,7 +23,7 @@ export async function podmanSubject(): Promise<PodmanSubject> {
   const stateDir = await mkdtemp(join(tmpdir(), 'rl-podman-'));
   return {
     podman,
-    noCheckpoints,
+    noMemorySnapshots: noCheckpoints,
     image: baseImage,
     provider: createProvider({ stateDir, log: console.error }),
     base: { image: baseImage },
