@@ -1,6 +1,6 @@
 /**
- * `npm run simulate -- VENDOR [--env] [--port N] [--faults P] [--seed N] [--latency MS] [--concurrent N] [--creations N]`: runs a simulator of a vendor until it is
- * interrupted. `--env` prints nothing but settings for a shell to read; `--faults` gives every kind of fault this probability.
+ * `npm run simulate -- VENDOR [--env] [--memory] [--port N] [--faults P] [--seed N] [--latency MS] [--concurrent N] [--creations N]`: runs a simulator of a vendor until it is
+ * interrupted. `--env` prints nothing but settings for a shell to read; with `--memory` its sandboxes are Podman's, and their memory can be copied; `--faults` gives every kind of fault this probability.
  */
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -10,17 +10,18 @@ import { FAULTS as BEAM_FAULTS } from './beam/faults.js';
 import { Simulator as BeamSimulator } from './beam/simulator.js';
 import { FAULTS as E2B_FAULTS } from './e2b/faults.js';
 import { Simulator as E2bSimulator } from './e2b/simulator.js';
+import { openHost } from './host.js';
 
 const VENDORS = {
   e2b: { title: 'E2B', faults: Object.keys(E2B_FAULTS), start: E2bSimulator.start },
   beam: { title: 'Beam', faults: Object.keys(BEAM_FAULTS), start: BeamSimulator.start },
 };
 
-const options = { env: { type: 'boolean' }, json: { type: 'boolean' }, port: { type: 'string' }, faults: { type: 'string' }, seed: { type: 'string' }, latency: { type: 'string' }, concurrent: { type: 'string' }, creations: { type: 'string' } } as const;
+const options = { env: { type: 'boolean' }, json: { type: 'boolean' }, memory: { type: 'boolean' }, port: { type: 'string' }, faults: { type: 'string' }, seed: { type: 'string' }, latency: { type: 'string' }, concurrent: { type: 'string' }, creations: { type: 'string' } } as const;
 const { values, positionals } = parseArgs({ options, allowPositionals: true });
 const vendor = positionals.length === 1 ? VENDORS[positionals[0] as keyof typeof VENDORS] : undefined;
 if (!vendor) {
-  console.error(`usage: npm run simulate -- VENDOR [--env] [--port N] [--faults PROBABILITY] [--seed N] [--latency MS] [--concurrent N] [--creations N], where VENDOR is ${Object.keys(VENDORS).join(' or ')}`);
+  console.error(`usage: npm run simulate -- VENDOR [--env] [--memory] [--port N] [--faults PROBABILITY] [--seed N] [--latency MS] [--concurrent N] [--creations N], where VENDOR is ${Object.keys(VENDORS).join(' or ')}`);
   process.exit(2);
 }
 
@@ -28,7 +29,7 @@ async function main({ title, faults, start }: NonNullable<typeof vendor>): Promi
   const number = (text: string | undefined): number | undefined => (text === undefined ? undefined : Number(text));
   const stateDir = await mkdtemp(join(tmpdir(), 'rl-simulator-'));
   const simulator = await start({
-    stateDir,
+    host: await openHost(values.memory ? 'podman' : 'bubblewrap', stateDir),
     port: number(values.port),
     latencyMs: number(values.latency),
     quota: { ...(values.concurrent && { concurrent: Number(values.concurrent) }), ...(values.creations && { creationsPerSecond: Number(values.creations) }) },

@@ -1,7 +1,7 @@
-/** Images, stubs and containers of a simulated account. They are real ones, of the bubblewrap provider: whatever image is named, it is this machine's root. */
+/** Images, stubs and containers of a simulated account. They are real ones, of this machine: whatever image is named, it is the host's. */
 import { createHash, randomUUID } from 'node:crypto';
-import type { Provider, ProviderSnapshot, Sandbox } from '../../../src/sandbox/provider.js';
-import { specOf } from '../host.js';
+import type { ProviderSnapshot, Sandbox } from '../../../src/sandbox/provider.js';
+import { specOf, type Host } from '../host.js';
 import { Processes } from './processes.js';
 
 export interface StubBody {
@@ -23,6 +23,13 @@ export interface Image {
   readonly imageId: string;
   /** Absent: the bare root. */
   readonly snapshot?: ProviderSnapshot;
+}
+
+/** What is made of one belongs to the stub of the container that it was taken of. */
+export interface Checkpoint {
+  readonly checkpointId: string;
+  readonly stub: Stub;
+  readonly snapshot: ProviderSnapshot;
 }
 
 export class Container {
@@ -64,10 +71,11 @@ export class Containers {
   readonly live = new Map<string, Container>();
   readonly stubs = new Map<string, Stub>();
   readonly images = new Map<string, Image>();
+  readonly checkpoints = new Map<string, Checkpoint>();
   /** Stubs by what their maker calls them before they are made. */
   readonly prepared = new Map<string, string>();
 
-  constructor(private readonly provider: Provider) {}
+  constructor(private readonly host: Host) {}
 
   /** What an image is called is a matter of what it is made of. */
   imageId(parts: unknown): string {
@@ -83,7 +91,7 @@ export class Containers {
   /** Runs the commands of an image one after the other. Rejects with what one of them said. */
   async build(imageId: string, commands: readonly string[], log: (text: string) => void): Promise<void> {
     if (commands.length === 0) return void this.images.set(imageId, { imageId });
-    const sandbox = await this.provider.create({}, await specOf({}, {}, 'full'));
+    const sandbox = await this.host.provider.create(this.host.base, await specOf({}, {}, 'full'));
     try {
       for (const command of commands) {
         log(`=> ${command}\n`);
@@ -98,14 +106,14 @@ export class Containers {
     }
   }
 
-  create(stub: Stub, delay: Promise<void>): Container {
-    const image = this.images.get(stub.body.image_id ?? '');
+  create(stub: Stub, delay: Promise<void>, checkpoint?: Checkpoint): Container {
+    const { snapshot } = checkpoint ?? this.images.get(stub.body.image_id ?? '') ?? {};
     const making = async (): Promise<void> => {
       await delay;
       const { cpu, memory, env = [], block_network: blocked } = stub.body;
       const variables = Object.fromEntries(env.map((each) => [each.slice(0, each.indexOf('=')), each.slice(each.indexOf('=') + 1)]));
       const spec = await specOf(variables, { ...(cpu && { cpu: cpu / 1000 }), ...(memory && { memory: memory << 20 }) }, blocked ? 'none' : 'full');
-      const sandbox = image?.snapshot ? await this.provider.restore(image.snapshot, spec) : await this.provider.create({}, spec);
+      const sandbox = snapshot ? await this.host.provider.restore(snapshot, spec) : await this.host.provider.create(this.host.base, spec);
       // It may have been stopped since.
       if (this.live.has(container.containerId)) container.sandbox = sandbox;
       else await sandbox.terminate();
@@ -126,18 +134,24 @@ export class Containers {
     return true;
   }
 
-  /** What a bare root becomes a snapshot of ends with it here, so it goes on as a copy. */
+  /** A sandbox that ends with it goes on as a copy. */
   async snapshot(container: Container, imageId: string): Promise<Image> {
     const snapshot = await container.sandbox!.snapshot('filesystem');
-    const bare = !this.images.get(container.stub.body.image_id ?? '')?.snapshot;
-    if (bare) container.sandbox = await this.provider.restore(snapshot, await specOf({}, {}, container.stub.body.block_network ? 'none' : 'full'));
+    if (this.host.baseEnds && !this.images.get(container.stub.body.image_id ?? '')?.snapshot) container.sandbox = await this.host.provider.restore(snapshot, await specOf({}, {}, container.stub.body.block_network ? 'none' : 'full'));
     const image = { imageId, snapshot };
     this.images.set(imageId, image);
     return image;
   }
 
+  /** A copy of its memory, too. Rejects where the host has none. */
+  async checkpoint({ stub, sandbox }: Container): Promise<Checkpoint> {
+    const checkpoint = { checkpointId: randomUUID(), stub, snapshot: await sandbox!.snapshot('memory') };
+    this.checkpoints.set(checkpoint.checkpointId, checkpoint);
+    return checkpoint;
+  }
+
   async close(): Promise<void> {
     await Promise.all([...this.live.keys()].map((each) => this.stop(each)));
-    await this.provider.close();
+    await this.host.close();
   }
 }

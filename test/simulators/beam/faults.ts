@@ -9,7 +9,8 @@ export const FAULTS = {
   lostReply: 'a sandbox is created, and the connection breaks before the answer',
   zombie: 'a created sandbox is listed as running and runs nothing',
   vanish: 'a sandbox ends while a request to it is under way',
-  snapshotFails: 'a snapshot of the file system is refused',
+  snapshotFails: 'a snapshot is refused',
+  coldStart: 'a sandbox of a checkpoint is started anew instead',
   duplicateImage: 'a snapshot of the file system is given the name of an earlier one',
 } as const;
 

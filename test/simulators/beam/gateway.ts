@@ -3,6 +3,7 @@ import { isUtf8 } from 'node:buffer';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { setTimeout as pause } from 'node:timers/promises';
 import { text } from 'node:stream/consumers';
+import { Unsupported } from '../../../src/sandbox/errors.js';
 import type { Faults } from '../faults.js';
 import type { Container, Containers, StubBody } from './containers.js';
 import type { Fault } from './faults.js';
@@ -131,8 +132,9 @@ export class Gateway {
   }
 
   private create(body: Body, key: string | undefined): unknown {
-    if (body.checkpointId) throw new NotOk('checkpoints are not enabled on this cluster');
-    const stubId = textOf(body.stubId) ?? textOf(body.stub_id) ?? this.containers.prepared.get(key ?? '') ?? '';
+    const checkpoint = this.containers.checkpoints.get(textOf(body.checkpointId) ?? '');
+    if (body.checkpointId && !checkpoint) throw new NotOk('checkpoint not found');
+    const stubId = checkpoint?.stub.stubId ?? textOf(body.stubId) ?? textOf(body.stub_id) ?? this.containers.prepared.get(key ?? '') ?? '';
     const stub = this.containers.stubs.get(stubId);
     if (!stub) return { ok: false, containerId: '', errorMsg: '', stubId: '' };
     const now = Date.now();
@@ -140,7 +142,7 @@ export class Gateway {
     if (this.creations.length >= this.quota.creationsPerSecond) throw new Refusal(429, 'rate of creations exceeded', 1);
     if (this.containers.live.size >= this.quota.concurrent) throw new NotOk('concurrency limit has been reached');
     this.creations.push(now);
-    const container = this.containers.create(stub, this.faults.strikes('slowCreate') ? pause(SLOW_MS) : Promise.resolve());
+    const container = this.containers.create(stub, this.faults.strikes('slowCreate') ? pause(SLOW_MS) : Promise.resolve(), checkpoint && this.faults.strikes('coldStart') ? undefined : checkpoint);
     container.zombie = this.faults.strikes('zombie');
     return this.faults.strikes('lostReply') ? LOST : { ok: true, containerId: container.containerId, errorMsg: '', stubId };
   }
@@ -195,7 +197,7 @@ export class Gateway {
       case 'POST create-image-from-filesystem':
         return { ok: true, errorMsg: '', imageId: await this.snapshot(container, String(body.stubId)) };
       case 'POST snapshot-memory':
-        throw new NotOk('checkpoints are not enabled on this cluster');
+        return { ok: true, errorMsg: '', checkpointId: await this.checkpoint(container) };
       default:
         return files(container.sandbox!, call, query, body, this.faults, (message) => new NotOk(message), () => new Refusal(501, `the simulator has no ${call}`));
     }
@@ -206,6 +208,14 @@ export class Gateway {
     const taken = [...this.containers.images.values()].find(({ snapshot }) => snapshot !== undefined);
     if (taken && this.faults.strikes('duplicateImage')) return taken.imageId;
     return (await this.containers.snapshot(container, `${stubId}-${Math.trunc(Date.now() / 1000)}`)).imageId;
+  }
+
+  private async checkpoint(container: Container): Promise<string> {
+    if (this.faults.strikes('snapshotFails')) throw new NotOk('failed to checkpoint the container');
+    const { checkpointId } = await this.containers.checkpoint(container).catch((error: unknown) => {
+      throw new NotOk(error instanceof Unsupported ? `checkpoints are not enabled on this cluster: ${error.message}` : (error as Error).message);
+    });
+    return checkpointId;
   }
 
   private urlOf({ stub }: Container, port: number): string {

@@ -31,7 +31,7 @@ export class Processes {
 
   /** `command` is a line of shell. Undefined if the sandbox has ended. */
   async start(command: string, cwd: string | undefined, env: Readonly<Record<string, string>> | undefined, wait: boolean): Promise<Process | undefined> {
-    const child = this.sandbox().exec(['/bin/sh', '-c', ANNOUNCE, 'sh', '/bin/sh', '-c', command], { env, cwd: cwd || undefined });
+    const child = this.sandbox().exec(['/bin/sh', '-c', ANNOUNCE, 'sh', '/bin/sh', '-c', command], { env, cwd: cwd || undefined, lasting: true });
     const first = await firstLine(child.stdout);
     if (first === undefined) {
       child.stderr.resume();

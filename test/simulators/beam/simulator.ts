@@ -1,19 +1,18 @@
 /**
- * A service that speaks the protocol of Beam's gateway on the loopback interface and really executes: its sandboxes are bubblewrap's. The vendor's own SDK
+ * A service that speaks the protocol of Beam's gateway on the loopback interface and really executes: its sandboxes are this machine's. The vendor's own SDK
  * passes `test/beam/sdk.test.ts` against it, so what it answers is not only our reading of the protocol.
  */
 import { createServer, type Server } from 'node:http';
 import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
-import { createProvider } from '../../../src/sandbox/bubblewrap/index.js';
 import { Faults } from '../faults.js';
+import type { Host } from '../host.js';
 import { Containers } from './containers.js';
 import type { Fault } from './faults.js';
 import { Gateway, type Quota } from './gateway.js';
 
 export interface SimulatorOptions {
-  /** Folder for the sandboxes' files. */
-  readonly stateDir: string;
+  readonly host: Host;
   readonly port?: number;
   readonly quota?: Partial<Quota>;
   /** Milliseconds that every request takes longer. */
@@ -39,7 +38,7 @@ export class Simulator {
   private gateway!: Gateway;
 
   private constructor(private readonly options: SimulatorOptions) {
-    this.containers = new Containers(createProvider({ stateDir: options.stateDir, log: () => undefined }));
+    this.containers = new Containers(options.host);
     this.setFaults({}, 1);
     this.server = createServer((request, response) => {
       const url = new URL(request.url!, 'http://simulator');

@@ -1,10 +1,10 @@
-/** Templates, snapshots and sandboxes of a simulated account. They are real ones, of the bubblewrap provider: whatever image a template names, it is this machine's root. */
+/** Templates, snapshots and sandboxes of a simulated account. They are real ones, of this machine: whatever image a template names, it is the host's. */
 import { randomBytes } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
 import { Machine, Refusal, type Account, type NewSandbox, type SnapshotInfo, type TemplateBuild, type TemplateInfo } from '../../../src/facade/e2b/machine.js';
-import type { Provider, ProviderSnapshot, Sandbox } from '../../../src/sandbox/provider.js';
+import type { ProviderSnapshot, Sandbox } from '../../../src/sandbox/provider.js';
 import type { Faults } from '../faults.js';
-import { specOf } from '../host.js';
+import { specOf, type Host } from '../host.js';
 import type { Fault } from './faults.js';
 
 const SLOW_MS = 2000;
@@ -41,7 +41,7 @@ export class Machines implements Account {
   private creating = 0;
 
   constructor(
-    private readonly provider: Provider,
+    private readonly host: Host,
     private readonly quota: Quota,
     private readonly faults: () => Faults<Fault>,
   ) {}
@@ -64,14 +64,14 @@ export class Machines implements Account {
     const template = await this.template(name);
     if (!template || template.templateID === 'base') return false;
     this.templates.delete(template.templateID);
-    if (template.snapshot) await this.provider.removeSnapshot(template.snapshot);
+    if (template.snapshot) await this.host.provider.removeSnapshot(template.snapshot);
     return true;
   }
 
   /** Runs the steps of a build one after the other in one sandbox. */
   async build({ templateID }: TemplateInfo, { steps = [] }: TemplateBuild, log: (line: string) => void): Promise<void> {
     if (steps.length === 0) return;
-    const sandbox = await this.provider.create({}, await specOf({}, {}, 'full'));
+    const sandbox = await this.host.provider.create(this.host.base, await specOf({}, {}, 'full'));
     try {
       const env: Record<string, string> = {};
       let cwd = '/root';
@@ -113,7 +113,7 @@ export class Machines implements Account {
 
   private async open(template: Template, asked: NewSandbox): Promise<Simulated> {
     const spec = await specOf({}, { cpu: template.cpuCount, memory: template.memoryMB << 20 }, asked.allow_internet_access === false ? 'none' : 'full');
-    const sandbox = template.snapshot ? await this.provider.restore(template.snapshot, spec) : await this.provider.create({}, spec);
+    const sandbox = template.snapshot ? await this.host.provider.restore(template.snapshot, spec) : await this.host.provider.create(this.host.base, spec);
     const machine: Simulated = new Simulated(sandbox, template, asked, () => void this.kill(machine));
     this.live.set(machine.sandboxID, machine);
     return machine;
@@ -131,11 +131,11 @@ export class Machines implements Account {
     return Promise.allSettled(Array.from({ length: count }, () => this.open(template, { ...machine.asked, templateID: snapshotID, timeout })));
   }
 
-  /** What a bare root becomes a snapshot of ends with it here, so it goes on as a copy. */
+  /** A sandbox that ends with it goes on as a copy. */
   async snapshot({ sandboxID }: Machine, name: string | undefined): Promise<SnapshotInfo> {
     const machine = this.live.get(sandboxID)!;
     const snapshot = await machine.sandbox.snapshot('filesystem');
-    if (!machine.template.snapshot && !machine.asleep) machine.sandbox = await this.again(machine, snapshot);
+    if (this.host.baseEnds && !machine.template.snapshot && !machine.asleep) machine.sandbox = await this.again(machine, snapshot);
     const { cpuCount, memoryMB } = machine.template;
     return snapshotInfo(this.addTemplate(name === undefined ? [] : [name], { cpuCount, memoryMB, snapshot, sandboxID }));
   }
@@ -162,11 +162,11 @@ export class Machines implements Account {
 
   async close(): Promise<void> {
     await Promise.all([...this.live.values()].map((each) => this.kill(each)));
-    await this.provider.close();
+    await this.host.close();
   }
 
   private async again(machine: Machine, snapshot: ProviderSnapshot): Promise<Sandbox> {
-    return this.provider.restore(snapshot, await specOf({}, {}, machine.asked.allow_internet_access === false ? 'none' : 'full'));
+    return this.host.provider.restore(snapshot, await specOf({}, {}, machine.asked.allow_internet_access === false ? 'none' : 'full'));
   }
 }
 

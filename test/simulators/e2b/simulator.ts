@@ -1,19 +1,18 @@
 /**
- * A service that speaks E2B's protocol on the loopback interface and really executes: its sandboxes are bubblewrap's. The protocol is that of `src/facade/e2b`,
+ * A service that speaks E2B's protocol on the loopback interface and really executes: its sandboxes are this machine's. The protocol is that of `src/facade/e2b`,
  * which the vendor's own SDK passes `test/e2b/sdk.test.ts` against, so what it answers is not only our reading of it; quotas, and faults in front of it, are the simulator's.
  */
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
 import { Service, notThere } from '../../../src/facade/e2b/service.js';
-import { createProvider } from '../../../src/sandbox/bubblewrap/index.js';
 import { Faults } from '../faults.js';
+import type { Host } from '../host.js';
 import { disturb, type Fault } from './faults.js';
 import { Machines, type Quota } from './machines.js';
 
 export interface SimulatorOptions {
-  /** Folder for the sandboxes' files. */
-  readonly stateDir: string;
+  readonly host: Host;
   readonly port?: number;
   readonly quota?: Partial<Quota>;
   /** Milliseconds that every request takes longer. */
@@ -40,7 +39,7 @@ export class Simulator {
 
   private constructor(private readonly options: SimulatorOptions) {
     const quota = { concurrent: 1000, creationsPerSecond: 1000, ...options.quota };
-    this.machines = new Machines(createProvider({ stateDir: options.stateDir, log: () => undefined }), quota, () => this.faults);
+    this.machines = new Machines(options.host, quota, () => this.faults);
     this.service = new Service(this.machines, { apiKey: API_KEY, domain: () => null });
     this.server = createServer((request, response) => {
       const url = new URL(request.url!, 'http://simulator');
