@@ -1,4 +1,21 @@
-import { InvalidArgumentError } from 'commander';
+import { InvalidArgumentError, Option } from 'commander';
+import { POLICY_NAMES } from '../engine/engine.js';
+import { parseSeeds } from '../engine/seeds.js';
+import { PROVIDERS } from '../sandbox/registry.js';
+
+export const providerOption = (): Option => new Option('--provider <id>', 'where sandboxes live').choices(['auto', ...PROVIDERS.map(({ id }) => id)]);
+
+export const policyOption = (description: string): Option => new Option('--policy <name>', description).choices(POLICY_NAMES);
+
+/** Parser of an option that names seeds; it stays text, which is what the engine takes. */
+export function seedsText(text: string): string {
+  try {
+    parseSeeds(text);
+  } catch (error) {
+    throw new InvalidArgumentError((error as Error).message);
+  }
+  return text;
+}
 
 /** Parser of an option that counts something. */
 export function wholeNumber(text: string): number {

@@ -4,7 +4,7 @@ import { Engine, shareGpus } from '../engine/engine.js';
 import { findPlace, gpuFolder } from '../runner/place.js';
 import { findRoot } from '../store/layout.js';
 import { EXIT, UsageError, describeFailure, failureObject } from './failure.js';
-import { plainJson } from './plain.js';
+import { coloured, plainJson } from './plain.js';
 
 export interface CommonOptions {
   readonly root?: string;
@@ -42,7 +42,8 @@ export class Session {
   }
 
   result(object: unknown, text: () => string): void {
-    this.print(this.json ? plainJson(object) : text());
+    // Also what lies under .rlenv may have been written by somebody else.
+    this.print(this.json ? plainJson(object) : coloured(text()));
   }
 
   /** Runs a command to its end and sets the exit code. The second signal ends the process at once: sandboxes do not outlive it. */

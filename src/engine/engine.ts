@@ -33,6 +33,7 @@ import { Looks } from './snapshots/looks.js';
 import { SnapshotUses } from './snapshots/uses.js';
 
 export { shareGpus } from '../rollout/gpus.js';
+export { POLICY_NAMES } from '../rollout/policies/index.js';
 export type { ManualAction, ManualAnswer } from '../rollout/policies/index.js';
 
 export const DEFAULT_CONCURRENCY = 64;

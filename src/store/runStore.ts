@@ -72,7 +72,7 @@ export class RunStore {
     if (name === 'latest' && runs[0]) return runs[0];
     const exact = runs.find((run) => run.id === name || `#${run.number}` === name || String(run.number) === name);
     if (exact) return exact;
-    const matches = runs.filter((run) => run.id.startsWith(name));
+    const matches = name === '' ? [] : runs.filter((run) => run.id.startsWith(name));
     if (matches.length === 1) return matches[0]!;
     throw new Error(matches.length ? `"${name}" could be any of ${matches.length} runs` : `there is no run "${name}" in ${this.layout.base}; \`rl-sandboxes list\` shows what is there`);
   }

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
-import { readFile, readdir } from 'node:fs/promises';
+import { mkdir, readFile, readdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import type { EpisodeRecord } from '../../src/store/records.js';
@@ -141,6 +141,18 @@ describe('rl-sandboxes usage', () => {
     assert.match(option.stderr, /expected a whole number/);
     const seeds = await workspace.run('run', HELLO, '-n', '3', '--seeds', '1,2');
     assert.equal(seeds.code, 2);
+    for (const words of [['--seeds', '5..2'], ['--policy', 'orcale']]) assert.equal((await workspace.run('run', HELLO, ...words)).code, 2, words.join(' '));
+  });
+
+  it('prints nothing of a store that somebody else has written that a terminal would act on', async () => {
+    const [folder, evil] = [workspace.path('other', '.rlenv', 'runs', 'evil'), '\u001b[2J\u001b]0;title\u0007\u009b2J'];
+    await mkdir(folder, { recursive: true });
+    await writeFile(join(folder, 'run.json'), JSON.stringify({ id: 'evil', number: 1, template: `${evil}red`, provider: evil, state: 'failed', error: evil, total: 1, createdAt: 0, seeds: { list: [1] }, summary: { finished: 0, errors: 0, unscored: 0, mean: null, ci95: null } }));
+    for (const words of [['list'], ['show', '1']]) {
+      const { stdout, stderr } = await workspace.run('--root', workspace.path('other'), ...words);
+      assert.match(stdout, /red/);
+      assert.doesNotMatch(stdout + stderr, /[\u001b\u0007\u009b]/);
+    }
   });
 
   it('says what is wrong in one sentence when there is no such file or run', async () => {

@@ -72,7 +72,7 @@ describe('trace from a terminal', () => {
   });
 
   it('says in one sentence what cannot be opened', async () => {
-    for (const [args, why] of [[['package.json'], /ENOENT/], [['pair'], /is no trace of a known format/], [['log.eval', '--member', '9'], /there is no sample 9: the file holds 3, from 0/], [['trace.jsonl', '--step', '99'], /there is no step 99: the trace has 5, from 0/]] as const) {
+    for (const [args, why] of [[['package.json'], /^error: there is no file package\.json: expected a trace, /], [['latest:3'], /there is no run "latest"/], [['pair'], /is no trace of a known format/], [['log.eval', '--member', '9'], /there is no sample 9: the file holds 3, from 0/], [['trace.jsonl', '--step', '99'], /there is no step 99: the trace has 5, from 0/]] as const) {
       const { code, stderr } = await workspace.run('trace', ...args);
       assert.equal(code, 1);
       assert.match(stderr, why);

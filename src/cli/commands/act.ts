@@ -4,7 +4,7 @@ import type { ManualAction } from '../../engine/engine.js';
 import { EXIT } from '../failure.js';
 import { reward } from '../format.js';
 import { oneLine, plain } from '../plain.js';
-import { wholeNumberFrom0 } from '../options.js';
+import { providerOption, wholeNumberFrom0 } from '../options.js';
 import { Session, type CommonOptions } from '../session.js';
 
 /** A person thinks longer than a program. */
@@ -15,7 +15,7 @@ export function addAct(program: Command): void {
     .command('act <template>')
     .description('act in one episode yourself: a command a line from standard input, its output, and at the end the reward')
     .option('--seed <n>', 'seed of the episode (0)', wholeNumberFrom0)
-    .option('--provider <id>', 'bubblewrap, docker, or auto')
+    .addOption(providerOption())
     .action((template: string, _options: unknown, command: Command) => {
       const options = command.optsWithGlobals<CommonOptions & { seed?: number; provider?: string }>();
       return Session.run(options, (session) => act(session, template, options));

@@ -1,5 +1,6 @@
 import type { Command } from 'commander';
 import { bytes, milliseconds } from '../format.js';
+import { providerOption } from '../options.js';
 import { plain } from '../plain.js';
 import { Session, type CommonOptions } from '../session.js';
 
@@ -13,7 +14,7 @@ export function addBuild(program: Command): void {
   program
     .command('build <template>')
     .description('build the snapshot that episodes are restored from')
-    .option('--provider <id>', 'bubblewrap, docker, or auto')
+    .addOption(providerOption())
     .option('--rebuild', 'build even if a snapshot is there')
     .option('-q, --quiet', 'do not show the output of the build')
     .action((template: string, _options: unknown, command: Command) => {

@@ -13,8 +13,8 @@ import { oneLine, plain } from '../plain.js';
 import { Progress } from '../progress.js';
 import { runObject, runReport } from '../runReport.js';
 import { Session, type CommonOptions } from '../session.js';
-import { CURRENT, orCurrent } from '../travel.js';
-import { wholeNumber, wholeNumberFrom0 } from '../options.js';
+import { CURRENT, orCurrent, traceNamed } from '../travel.js';
+import { policyOption, providerOption, seedsText, wholeNumber, wholeNumberFrom0 } from '../options.js';
 
 interface RunCommandOptions extends CommonOptions, CostOptions {
   readonly episodes?: number;
@@ -37,11 +37,11 @@ export function addRun(program: Command): void {
     .description('build if needed, then run every episode and read the rewards')
     .option('-n, --episodes <n>', 'how many seeds: 0 to n - 1', wholeNumber)
     .option('-c, --concurrency <n>', 'episodes at once (64)', wholeNumber)
-    .option('--seeds <seeds>', 'a range 0..511 or a list 3,17,99')
+    .option('--seeds <seeds>', 'a range 0..511 or a list 3,17,99', seedsText)
     .option('--samples <n>', 'episodes for each seed', wholeNumber)
-    .option('--provider <id>', 'bubblewrap, docker, or auto')
+    .addOption(providerOption())
     .option('--timeout <duration>', 'how long an episode may act, such as 90s')
-    .option('--policy <name>', "who acts: script, oracle, noop, gym, llm, command, replay, manual; the template's own if absent")
+    .addOption(policyOption("who acts; the template's own if absent"))
     .option('--trace <file>', 'of the policy replay: the trace whose actions are taken again')
     .addOption(maxCostOption())
     .addOption(yesOption())
@@ -60,7 +60,7 @@ export function addRun(program: Command): void {
           provider: options.provider,
           timeoutMs: options.timeout === undefined ? undefined : duration(options.timeout),
           policy: options.policy,
-          trace: options.trace,
+          trace: options.trace === undefined ? undefined : await traceNamed(session.engine, options.trace),
           rebuild: options.rebuild,
           snapshot: options.snapshot,
           maxCost: options.maxCost,
@@ -99,13 +99,14 @@ export function addRun(program: Command): void {
     .option('-n, --episodes <n>', 'how many (1)', wholeNumber)
     .option('-c, --concurrency <n>', 'episodes at once (64)', wholeNumber)
     .option('--timeout <duration>', 'how long an episode may act, the steps that are taken again included')
-    .option('--policy <name>', "who goes on; the template's own if absent")
+    .addOption(policyOption("who goes on; the template's own if absent"))
     .option('-v, --verbose', 'show the output of the build')
     .action((trace: string, _options: unknown, command: Command) => {
       const { step, current, episodes, concurrency, timeout, policy, verbose, ...options } = command.optsWithGlobals<RunCommandOptions & { step: number; current?: boolean }>();
-      return Session.run(options, (session) =>
-        follow(session, verbose, (events) => orCurrent(session.engine.fork({ trace, step, current, policy, samples: episodes, concurrency, timeoutMs: timeout === undefined ? undefined : duration(timeout) }, events))),
-      );
+      return Session.run(options, async (session) => {
+        const file = await traceNamed(session.engine, trace);
+        return follow(session, verbose, (events) => orCurrent(session.engine.fork({ trace: file, step, current, policy, samples: episodes, concurrency, timeoutMs: timeout === undefined ? undefined : duration(timeout) }, events)));
+      });
     });
 
   program

@@ -10,8 +10,9 @@ import { SHELL, openSandbox } from '../../engine/sandboxes/open.js';
 import { openSandboxAt, type TravelRequest } from '../../engine/sandboxes/travel.js';
 import type { ExecProcess, TerminalSize } from '../../sandbox/provider.js';
 import { UsageError } from '../failure.js';
+import { providerOption } from '../options.js';
 import { coloured, oneLine, plain } from '../plain.js';
-import { CURRENT, Counter, STEP, orCurrent } from '../travel.js';
+import { CURRENT, Counter, STEP, orCurrent, traceNamed } from '../travel.js';
 import { Session, type CommonOptions } from '../session.js';
 
 export interface SandboxOptions extends CommonOptions {
@@ -26,7 +27,7 @@ export function addSandboxes(program: Command): void {
   program
     .command('shell <template>')
     .description(`a sandbox of ${PLACE}, with a terminal; it ends when you leave`)
-    .option('--provider <id>', 'bubblewrap, docker, or auto')
+    .addOption(providerOption())
     .addOption(STEP)
     .addOption(CURRENT)
     .action((what: string, _options: unknown, command: Command) => {
@@ -40,7 +41,7 @@ export function addSandboxes(program: Command): void {
   program
     .command('exec <template> <command...>')
     .description(`runs a command in a sandbox of ${PLACE}, and ends it: \`exec TEMPLATE -- COMMAND\`; exits as the command does`)
-    .option('--provider <id>', 'bubblewrap, docker, or auto')
+    .addOption(providerOption())
     .addOption(STEP)
     .addOption(CURRENT)
     .action((what: string, argv: string[], _options: unknown, command: Command) => {
@@ -53,7 +54,7 @@ export const isTemplate = (what: string): boolean => existsSync(what) || /\.ya?m
 
 export async function open(session: Session, what: string, { provider, step, current }: SandboxOptions): Promise<Held> {
   const onOutput = (text: string): void => void (session.json || process.stderr.write(plain(text)));
-  if (step !== undefined) return openAt(session, { trace: what, step, current, keepMs: -1, signal: session.signal, onOutput });
+  if (step !== undefined) return openAt(session, { trace: await traceNamed(session.engine, what), step, current, keepMs: -1, signal: session.signal, onOutput });
   if (current) throw new UsageError('--current goes with --step: it is about the snapshot that a trace names');
   return openSandbox(session.engine, { ...(isTemplate(what) ? { file: resolve(what) } : { snapshot: what }), provider, keepMs: -1, signal: session.signal, onOutput });
 }

@@ -5,6 +5,7 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { InvalidArgumentError, Option, type Command } from 'commander';
 import { UsageError } from '../failure.js';
+import { providerOption } from '../options.js';
 import { oneLine, plainJson } from '../plain.js';
 import { Session, type CommonOptions } from '../session.js';
 
@@ -25,7 +26,7 @@ export function addServe(program: Command): void {
     .addOption(new Option('--api <protocol>', 'the protocol').choices(['e2b']).makeOptionMandatory())
     .option('--port <n>', 'port to listen on; a free one if absent', portNumber, 0)
     .option('--host <address>', 'address to listen on; what is sent is not encrypted', '127.0.0.1')
-    .option('--provider <id>', 'bubblewrap, docker, podman, or auto')
+    .addOption(providerOption())
     .action((_options: unknown, command: Command) => {
       const options = command.optsWithGlobals<ServeOptions>();
       return Session.run(options, (session) => serve(session, options));

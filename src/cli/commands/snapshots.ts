@@ -9,6 +9,7 @@ import { parseDuration, parseSize } from '../../template/units.js';
 import { UsageError } from '../failure.js';
 import { bytes, columns, plural, NONE } from '../format.js';
 import { oneLine } from '../plain.js';
+import { providerOption } from '../options.js';
 import { snapshotHeld } from '../runnerConnection.js';
 import { Session, type CommonOptions } from '../session.js';
 import { exec, isTemplate, open, type SandboxOptions } from './sandboxes.js';
@@ -55,7 +56,7 @@ export function addSnapshots(program: Command): void {
     .description('takes one of a sandbox of a template (built if needed) or snapshot, when a command in it has ended: `create TEMPLATE -- COMMAND`; or of a live sandbox of an editor, by its id')
     .option('--memory', 'of its processes too: what the command leaves running goes on in every sandbox that is restored')
     .option('--name <name>', 'what it is called')
-    .option('--provider <id>', 'bubblewrap, docker, podman, or auto')
+    .addOption(providerOption())
     .action((what: string, argv: string[], _options: unknown, command: Command) => {
       const { memory, name, ...options } = command.optsWithGlobals<CreateOptions>();
       return Session.run(options, async (session) => {

@@ -3,6 +3,7 @@ import type { TraceReader } from '../../trace/model.js';
 import { oneLine } from '../plain.js';
 import { wholeNumberFrom0 } from '../options.js';
 import { Session, type CommonOptions } from '../session.js';
+import { traceNamed } from '../travel.js';
 import { addTraceDiff } from './traceDiff.js';
 import { headReport, stepReport, stepsReport } from '../traceReport.js';
 
@@ -27,7 +28,7 @@ function range(text: string): { from: number; to: number } {
 export function addTrace(program: Command): void {
   const trace = program
     .command('trace <file>')
-    .description('a recorded trace of any known format: what it is, how it ended, its steps; <file> may be the folder of an episode, or of a Harbor trial or job')
+    .description('a recorded trace of any known format: what it is, how it ended, its steps; <file> may be RUN:EPISODE such as latest:3, the folder of an episode, or of a Harbor trial or job')
     .option('--step <k>', 'one step, all of it; from 0', wholeNumberFrom0)
     .option('--steps <range>', `which steps the table has, such as 0..99; else the first ${ROWS}`, range)
     .option('--member <n>', 'which trace of a file that holds several; from 0', wholeNumberFrom0)
@@ -36,7 +37,7 @@ export function addTrace(program: Command): void {
       const options = command.optsWithGlobals<TraceOptions>();
       return Session.run(options, async (session) => {
         const { openTrace } = await import('../../trace/open.js');
-        const reader = await openTrace(file, { member: options.member, signal: session.signal });
+        const reader = await openTrace(await traceNamed(session.engine, file), { member: options.member, signal: session.signal });
         try {
           if (options.search !== undefined) await search(session, reader, options.search);
           else if (options.step !== undefined) await step(session, reader, options.step);

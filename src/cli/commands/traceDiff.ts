@@ -1,11 +1,8 @@
-import { access } from 'node:fs/promises';
-import { join } from 'node:path';
 import type { Command } from 'commander';
-import { TRACE_FILE } from '../../trace/writer.js';
-import type { Engine } from '../../engine/engine.js';
 import { EXIT } from '../failure.js';
 import { Session, type CommonOptions } from '../session.js';
 import { traceDiffReport } from '../traceDiffReport.js';
+import { traceNamed } from '../travel.js';
 
 export function addTraceDiff(trace: Command): void {
   trace
@@ -15,9 +12,9 @@ export function addTraceDiff(trace: Command): void {
       Session.run(command.optsWithGlobals<CommonOptions>(), async (session) => {
         const [{ openTrace }, { alignTraces }, { comparisonOf, isDifferent, settledSoon }] = await Promise.all([import('../../trace/open.js'), import('../../trace/align.js'), import('../../engine/compareTraces.js')]);
         const { signal } = session;
-        const a = await openTrace(await fileOf(session.engine, nameA), { signal });
+        const a = await openTrace(await traceNamed(session.engine, nameA), { signal });
         try {
-          const b = await openTrace(await fileOf(session.engine, nameB), { signal });
+          const b = await openTrace(await traceNamed(session.engine, nameB), { signal });
           try {
             await settledSoon([a, b], signal);
             const alignment = await alignTraces(a, b, signal);
@@ -33,11 +30,4 @@ export function addTraceDiff(trace: Command): void {
         }
       }),
     );
-}
-
-/** A file, or the trace of an episode of a run. */
-async function fileOf(engine: Engine, name: string): Promise<string> {
-  const [, run, episode] = /^(.+):(\d+)$/.exec(name) ?? [];
-  if (run === undefined || (await access(name).then(() => true, () => false))) return name;
-  return join(engine.layout.episode((await engine.runs.find(run)).id, Number(episode)), TRACE_FILE);
 }
