@@ -28,10 +28,11 @@ export const money = (dollars: number): string => `$${dollars === 0 || dollars >
 /** `$0.12 of $1.00`. */
 export const spending = (spent: number, cap: number | undefined): string => (cap === undefined ? money(spent) : `${money(spent)} of ${money(cap)}`);
 
-export function estimateText({ title, dollars, unknown, episodes, secondsEach, previous, perHour, asOf, maxCost }: CostEstimate): string {
+export function estimateText({ title, dollars, unknown, episodes, secondsEach, previous, perHour, asOf, maxCost, keepWarmMs }: CostEstimate): string {
   const each = `${plural(episodes, 'episode')} of ${milliseconds(secondsEach * 1000)} ${previous === undefined ? 'at most, their timeout' : `as in run #${previous}`}`;
   const sum = dollars === null ? `What the run costs at ${title} is not known: ${unknown}` : `The run costs ${previous === undefined ? 'up to' : 'about'} ${money(dollars)} at ${title}: ${each}, ${money(perHour!)} an hour for a sandbox (prices of ${asOf})`;
-  return `${sum}. ${maxCost === undefined ? 'No cap (`--max-cost`).' : `It ends at ${money(maxCost)}.`}`;
+  const warm = keepWarmMs === undefined ? '' : ` A sandbox that is kept warm is billed until it ends, after ${milliseconds(keepWarmMs)} at most unless it is extended.`;
+  return `${sum}.${warm} ${maxCost === undefined ? 'No cap (`--max-cost`).' : `It ends at ${money(maxCost)}.`}`;
 }
 
 /** Says what a run is likely to cost; on a terminal a person may refuse what is more than `RL_SANDBOXES_ASK_ABOVE` dollars. True where nothing is billed. */

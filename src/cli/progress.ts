@@ -64,7 +64,7 @@ export class Progress {
       ...(rate > 0 ? [`${rate.toFixed(1)}/s`] : []),
       `mean ${reward(sofar.scored ? sofar.sum / sofar.scored : null, 3)}`,
       ...(errors ? [plural(errors, 'error')] : []),
-      ...(live.meter ? [spending(live.meter.spent, record.maxCost)] : []),
+      ...(live.meter ? [spending(live.meter.spent, record.maxCost)] : record.costUnknown === undefined ? [] : ['cost not known']),
       ...(rate > 0 && finished < total ? [`${milliseconds(((total - finished) * 1000) / rate)} left`] : []),
     ];
     return parts.join('  ');

@@ -26,7 +26,7 @@ export function runReport(snapshot: RunSnapshot, directory: string): string {
     ...groupRows(snapshot),
     ['speed', `${snapshot.episodesPerSecond === null ? NONE : snapshot.episodesPerSecond.toFixed(1)} episodes/s   ${milliseconds(snapshot.durationMs)} in all`],
     ['per episode', `restore ${each(time.restore)}   act ${each(time.act)}   score ${each(time.score)}   tear down ${each(time.terminate)}`],
-    ...(run.cost ? [['cost', `${spending(run.cost.spent, run.maxCost)}   by the price table: the service's bill counts`] as [string, string]] : []),
+    ...costRow(run),
     ['stored in', relative(process.cwd(), directory) || directory],
   ];
   const failures = snapshot.failures.slice(0, GROUPS_SHOWN).map((group) => `  ${group.count} x ${oneLine(group.example)}`);
@@ -35,8 +35,13 @@ export function runReport(snapshot: RunSnapshot, directory: string): string {
     ...(failures.length ? [`without a reward, or not completed:`, ...failures] : []),
     ...snapshot.findings.map((finding) => `finding: ${oneLine(findingText(finding))}`),
     ...(run.error ? [`the run stopped: ${oneLine(run.error, 500)}`] : []),
-    ...(missing && run.state !== 'running' ? [`go on with: rl-sandboxes resume ${run.id}`] : []),
+    ...(missing && run.state !== 'running' ? [`go on with: rl-sandboxes resume ${run.id}${run.stopped?.by === 'max_cost' ? ' --max-cost DOLLARS' : ''}`] : []),
   ].join('\n');
+}
+
+function costRow({ cost, costUnknown, maxCost }: RunSnapshot['run']): [string, string][] {
+  if (costUnknown !== undefined) return [['cost', `not known: ${oneLine(costUnknown)}`]];
+  return cost ? [['cost', `${spending(cost.spent, maxCost)}   by the price table: the service's bill counts`]] : [];
 }
 
 /** pass@k and what a trainer that compares samples would learn from; nothing where each seed has one sample. */

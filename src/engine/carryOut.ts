@@ -1,4 +1,5 @@
 /** Carries out a run from build to final record. */
+import { setTimeout as pause } from 'node:timers/promises';
 import type { EpisodeGpus } from '../rollout/episode.js';
 import { holdGpus, requireGpus, type Need } from '../rollout/gpus.js';
 import type { ManualSeats, Policy } from '../rollout/policies/index.js';
@@ -22,6 +23,8 @@ import { removeForgotten } from './snapshots/manage.js';
 
 /** How often the sum is written down and told. */
 const COST_NOTED_MS = 2000;
+/** And while sandboxes are kept after the run. */
+const KEPT_NOTED_MS = 5000;
 
 /** What a run needs, found before it has an id. */
 export interface Undertaking {
@@ -94,8 +97,9 @@ export async function carryOut(live: LiveRun, { template, secrets, choice, polic
     );
     await finish(live, engine, { state: 'done' });
   } catch (error) {
-    if (live.signal.reason instanceof CostReached) await finish(live, engine, { state: 'cancelled', error: live.signal.reason.message });
-    else if (error instanceof RunCancelled || live.signal.aborted) await finish(live, engine, { state: 'cancelled' });
+    const stopped = { underWay: live.running, notStarted: live.record.total - live.sofar.finished - live.running };
+    if (live.signal.reason instanceof CostReached) await finish(live, engine, { state: 'cancelled', stopped: { by: 'max_cost', ...stopped }, error: `${live.signal.reason.message}; ${unfinished(stopped)}` });
+    else if (error instanceof RunCancelled || live.signal.aborted) await finish(live, engine, { state: 'cancelled', stopped: { by: 'person', ...stopped } });
     else {
       live.failure = error;
       await finish(live, engine, { state: 'failed', error: (error as Error).message });
@@ -125,14 +129,22 @@ async function finish(live: LiveRun, engine: Engine, end: Partial<RunRecord>): P
   await update(live, engine, { ...record, summary: totals(live.aggregate, record) }).catch(() => live.changed());
 }
 
-/** Sandboxes that are kept after a run are paid for until they end. */
+const unfinished = ({ underWay, notStarted }: Omit<NonNullable<RunRecord['stopped']>, 'by'>): string =>
+  `${underWay} ${underWay === 1 ? 'episode that was under way was' : 'episodes that were under way were'} ended, ${notStarted} ${notStarted === 1 ? 'was' : 'were'} not started, and none of these has a record`;
+
+/** Sandboxes that are kept after a run are paid for until they end: the sum is noted while they live, and told. */
 async function noteKept(live: LiveRun, { meter }: Bill, engine: Engine): Promise<void> {
   await live.ended;
   if (meter.state.perSecond === 0) return;
-  await meter.settled();
-  const stored = await engine.runs.read(live.record.id).catch(() => undefined);
-  // One that was resumed counts anew from what was noted, and one that was deleted stays so.
-  if (stored && stored.finishedAt === live.record.finishedAt && !engine.live.has(stored.id)) await engine.runs.write({ ...stored, cost: meter.state }).catch(() => undefined);
+  const over = meter.settled().then(() => true);
+  for (let settled = false; !settled; ) {
+    settled = await Promise.race([over, pause(KEPT_NOTED_MS, false, { ref: false })]);
+    const stored = await engine.runs.read(live.record.id).catch(() => undefined);
+    // One that was resumed counts anew from what was noted, and one that was deleted stays so.
+    if (!stored || stored.finishedAt !== live.record.finishedAt || engine.live.has(stored.id)) return;
+    await engine.runs.write({ ...stored, cost: meter.state }).catch(() => undefined);
+    live.changed();
+  }
 }
 
 /** What a resumed run has already. */

@@ -166,9 +166,10 @@ export class Engine {
     const seeds: SeedSet = request.seeds === undefined ? template.episode.seeds : parseSeeds(request.seeds);
     const samples = positive('samples', request.samples ?? template.episode.samples);
     const maxCost = dollars(request.maxCost) ?? template.maxCost;
-    const billing = await billingOf(this.layout, template, choice.provider.id, maxCost);
+    const { billing, unknown } = await billingOf(this.layout, template, choice.provider.id, maxCost);
     const record = await this.runs.create({
       maxCost,
+      costUnknown: unknown,
       file: template.file,
       template: template.name,
       provider: choice.provider.id,
@@ -193,14 +194,14 @@ export class Engine {
   async resume(name: string, events: LiveRunEvents = {}, { maxCost }: Pick<RunRequest, 'maxCost'> = {}): Promise<LiveRun> {
     const stored = await this.runs.find(name);
     const record = { ...stored, maxCost: dollars(maxCost) ?? stored.maxCost };
-    if (record.maxCost !== undefined && (record.cost?.spent ?? 0) >= record.maxCost) throw new Error(`run ${record.id} has cost the $${record.maxCost} that it may: give it a higher --max-cost`);
+    if (record.maxCost !== undefined && (record.cost?.spent ?? 0) >= record.maxCost) throw new Error(`run ${record.id} has cost the $${Number(record.maxCost.toPrecision(6))} that it may: give it a higher --max-cost`);
     if ((await this.withState(record)).state === 'running' || this.live.has(record.id)) throw new Error(`run ${record.id} is still running`);
     const { template, parsed } = await load(record.file);
     const secrets = await this.secrets(template);
     const choice = await this.providers.choose(template, parsed, record.provider);
-    const billing = await billingOf(this.layout, template, choice.provider.id, record.maxCost);
+    const { billing, unknown } = await billingOf(this.layout, template, choice.provider.id, record.maxCost);
     const seats = new ManualSeats();
-    return this.launch({ ...record, owner: this.owner, state: 'building', error: undefined, finishedAt: undefined, summary: undefined }, { template, secrets, choice, seats, billing, policy: await this.policy(record, template, secrets, seats) }, events);
+    return this.launch({ ...record, owner: this.owner, state: 'building', error: undefined, stopped: undefined, costUnknown: unknown, finishedAt: undefined, summary: undefined }, { template, secrets, choice, seats, billing, policy: await this.policy(record, template, secrets, seats) }, events);
   }
 
   /** A new run over the same seeds, or over those episodes that failed or have no reward. */
@@ -243,9 +244,9 @@ export class Engine {
     const seats = new ManualSeats();
     const policy = await this.policy({ policy: act, trace, fork }, template, secrets, seats);
     const { seeds, samples, concurrency, timeoutMs, from, maxCost } = old;
-    const billing = await billingOf(this.layout, template, choice.provider.id, maxCost);
+    const { billing, unknown } = await billingOf(this.layout, template, choice.provider.id, maxCost);
     const record = await this.runs.create({
-      ...{ seeds, samples, concurrency, timeoutMs, from, maxCost, policy: act, trace, only, fork },
+      ...{ seeds, samples, concurrency, timeoutMs, from, maxCost, costUnknown: unknown, policy: act, trace, only, fork },
       file: template.file,
       template: template.name,
       provider: choice.provider.id,

@@ -1,12 +1,13 @@
 /** What a run will cost, before it begins: episodes x how long one is likely to take x what a second costs. */
-import { costPerSecond } from '../sandbox/prices.js';
+import { costPerSecond, type Prices } from '../sandbox/prices.js';
 import { PROVIDERS } from '../sandbox/registry.js';
 import type { RunRecord } from '../store/records.js';
 import { loadTemplate } from '../template/load.js';
 import { seedCount, type Template } from '../template/template.js';
-import { isBilled, readPrices } from './billing.js';
+import { paidSandboxes, readPrices, requireNoCap, unknownPrice, type PaidSandbox } from './billing.js';
 import type { Engine, RunRequest } from './engine.js';
 import type { CostEstimate } from './reports.js';
+import { forkOf, type ForkRequest } from './sandboxes/fork.js';
 import { parseSeeds } from './seeds.js';
 
 /** Runs that are looked into for how long an episode takes. */
@@ -21,26 +22,49 @@ export async function estimate(engine: Engine, file: string, request: RunRequest
   return costOf(engine, template, provider, episodes, request.timeoutMs ?? template.episode.timeoutMs, request.maxCost ?? template.maxCost);
 }
 
-/** Of a run over the seeds of an old one: all of them, those that failed, or those that are missing. */
-export async function estimateOf(engine: Engine, name: string, which: 'all' | 'failed' | 'missing', maxCost?: number): Promise<CostEstimate | null> {
+/** What is done with the episodes of an old run: all of them again, those that failed, those that are missing, or their actions again, of one or of all that are finished. */
+export type Again = 'all' | 'failed' | 'missing' | 'replay' | number;
+
+/** Of a run over the seeds of an old one. */
+export async function estimateOf(engine: Engine, name: string, which: Again, maxCost?: number): Promise<CostEstimate | null> {
   const old = await engine.runs.find(name);
-  if (!isBilled(old.provider)) return null;
   const template = await loadTemplate(old.file);
+  if (paidSandboxes(template, old.provider).length === 0) return null;
   const { records } = await engine.reader(old.id);
-  const episodes = which === 'all' ? old.total : which === 'missing' ? old.total - records.length : records.filter(({ status, reward }) => status === 'error' || reward === null).length;
+  const finished = new Set(records.map(({ episode }) => episode)).size;
+  const failed = (): number => records.filter(({ status, reward }) => status === 'error' || reward === null).length;
+  const episodes = typeof which === 'number' ? 1 : { all: () => old.total, missing: () => old.total - finished, replay: () => finished, failed }[which]();
   return costOf(engine, template, old.provider, episodes, old.timeoutMs, maxCost ?? old.maxCost);
 }
 
+/** Of episodes that begin at a step of a trace. */
+export async function estimateFork(engine: Engine, request: ForkRequest): Promise<CostEstimate | null> {
+  const { file, provider, timeoutMs } = await forkOf(engine, request);
+  const template = await loadTemplate(file);
+  return costOf(engine, template, provider, request.samples ?? 1, request.timeoutMs ?? timeoutMs ?? template.episode.timeoutMs, template.maxCost);
+}
+
 async function costOf(engine: Engine, template: Template, provider: string | undefined, episodes: number, timeoutMs: number, maxCost: number | undefined): Promise<CostEstimate | null> {
-  const entry = PROVIDERS.find(({ id }) => id === provider);
-  if (!entry?.remote) return null;
+  const paid = paidSandboxes(template, provider ?? 'auto', timeoutMs);
+  const entry = PROVIDERS.find(({ id }) => id === paid[0]?.provider);
+  if (!entry) return null;
   const prices = await readPrices(engine.layout);
-  const price = costPerSecond(prices, entry.id, template.resources);
-  const scoring = template.reward.reduce((sum, component) => sum + component.timeout, 0);
+  const unknown = unknownPrice(prices, paid);
+  if (unknown !== undefined) requireNoCap(engine.layout, unknown, maxCost);
   const previous = await previousSeconds(engine, template, entry.id);
-  const secondsEach = previous?.seconds ?? (timeoutMs + scoring) / 1000;
-  const common = { provider: entry.id, title: entry.title, episodes, secondsEach, asOf: prices.asOf, ...(previous && { previous: previous.number }), ...(maxCost !== undefined && { maxCost }) };
-  return 'unknown' in price ? { ...common, dollars: null, perHour: null, unknown: price.unknown } : { ...common, dollars: episodes * secondsEach * price.dollars, perHour: price.dollars * 3600 };
+  const longest = paid.reduce((sum, { longestMs }) => sum + longestMs / 1000, 0);
+  const secondsEach = previous?.seconds ?? longest;
+  const { keepWarmMs } = template;
+  const common = { provider: entry.id, title: entry.title, episodes, secondsEach, asOf: prices.asOf, ...(keepWarmMs !== undefined && { keepWarmMs }), ...(previous && { previous: previous.number }), ...(maxCost !== undefined && { maxCost }) };
+  if (unknown !== undefined) return { ...common, dollars: null, perHour: null, unknown };
+  // Where an episode takes several sandboxes, at the mean of their prices.
+  const perSecond = paid.reduce((sum, each) => sum + (each.longestMs / 1000) * dollarsPerSecond(prices, each), 0) / longest;
+  return { ...common, dollars: episodes * secondsEach * perSecond, perHour: perSecond * 3600 };
+}
+
+function dollarsPerSecond(prices: Prices, { provider, resources }: PaidSandbox): number {
+  const price = costPerSecond(prices, provider, resources);
+  return 'dollars' in price ? price.dollars : NaN;
 }
 
 /** How long an episode's sandbox lived in the newest run of the template that finished any, on the same provider if there is one. */

@@ -37,10 +37,13 @@ export interface CostEstimate {
   readonly dollars: number | null;
   readonly unknown?: string;
   readonly episodes: number;
+  /** Of all sandboxes of an episode together. */
   readonly secondsEach: number;
+  /** How long each stays after its episode, which is billed. */
+  readonly keepWarmMs?: number;
   /** Number of the run that `secondsEach` is of; absent where it is what an episode may take at most. */
   readonly previous?: number;
-  /** Of one sandbox. */
+  /** Of one sandbox; their mean, where an episode takes several. */
   readonly perHour: number | null;
   /** Day of the prices. */
   readonly asOf: string;

@@ -4,7 +4,7 @@ import * as vscode from 'vscode';
 import type { RunSummary } from '../runner/api.js';
 import { runLabel } from './commands/targets.js';
 import { Failure } from './failure.js';
-import { formatMean, formatRate, formatSpending } from './format.js';
+import { formatMean, formatDollars, formatRate, formatSpending } from './format.js';
 import { Commands } from './ids.js';
 import { withCancellableProgress } from './progress.js';
 import { tellQuietly } from './quiet.js';
@@ -57,6 +57,9 @@ function tellEnd(services: Services, ref: RunRef, summary: RunSummary): void {
   }
   if (run.state === 'interrupted') {
     void offerResume(services, [ref]);
+  } else if (run.stopped?.by === 'max_cost') {
+    const text = l10n.t('{0} has come to the {1} that it may cost: {2} of {3} episodes are finished.', label, formatDollars(run.maxCost!), summary.finished, run.total);
+    void offer(text, l10n.t('Open'), Commands.openRun, ref);
   } else if (run.state === 'cancelled') {
     tellQuietly(l10n.t('{0} cancelled; {1} of {2} episodes kept', label, summary.finished, run.total));
   } else {

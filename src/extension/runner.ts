@@ -54,6 +54,7 @@ const DEADLINES: Record<Exclude<keyof RunnerRequests, 'hello'>, number | undefin
   'run/start': 60 * SECOND,
   'run/estimate': 60 * SECOND,
   'run/estimateAgain': 60 * SECOND,
+  'run/estimateFork': 60 * SECOND,
   'run/resume': 60 * SECOND,
   'run/rerun': 60 * SECOND,
   'run/replay': 60 * SECOND,

@@ -103,7 +103,7 @@ export class Meter {
 /** Why a run was ended whose sandboxes have cost what it may. */
 export class CostReached extends Error {
   constructor(cap: number) {
-    super(`max_cost: the run has come to the $${cap} that it may cost`);
+    super(`max_cost: the run has come to the $${Number(cap.toPrecision(6))} that it may cost`);
     this.name = 'CostReached';
   }
 }

@@ -11,6 +11,7 @@ import type { Pairs, PairsQuery, RunComparison } from '../protocol/compareView.j
 import type { EpisodeDetail, Groups, GroupsQuery, Rows, RowsQuery, RunSnapshot } from '../protocol/runView.js';
 import type { ComparedRow, DifferenceQuery, TraceComparison, TracePair } from '../protocol/traceDiff.js';
 import type { Place, SearchEnd, SearchHit, StepDetail, StepSummary, TimelineBin, TraceHead, TraceOpened, TraceRef } from '../protocol/traceView.js';
+import type { Again } from '../engine/estimate.js';
 import type { BuildResult, CostEstimate, DoctorReport, ProviderReport, RunSummary, TemplateStatus } from '../engine/reports.js';
 import type { Problem } from '../template/template.js';
 import type { SandboxNotifications, SandboxRequests } from './sandboxApi.js';
@@ -130,8 +131,11 @@ export interface RunnerRequests extends SandboxRequests, TraceRequests {
   /** What it is likely to cost; null where nothing is billed. */
   'run/estimate': { params: { root: string; file: string; options: RunOptions }; result: CostEstimate | null };
   /** The same of a run over the seeds of an old one. */
-  'run/estimateAgain': { params: { root: string; id: string; which: 'all' | 'failed' | 'missing' }; result: CostEstimate | null };
-  'run/resume': { params: { root: string; id: string }; result: { id: string } };
+  'run/estimateAgain': { params: { root: string; id: string; which: Again; maxCost?: number }; result: CostEstimate | null };
+  /** The same of episodes that begin at a step of a trace. */
+  'run/estimateFork': { params: { root: string; trace: string; step: number; options: ForkOptions }; result: CostEstimate | null };
+  /** `maxCost` takes the place of the run's own. */
+  'run/resume': { params: { root: string; id: string; maxCost?: number }; result: { id: string } };
   /** A new run over the seeds of an old one: all of them, or those that failed or have no reward. */
   'run/rerun': { params: { root: string; id: string; only?: 'failed' }; result: { id: string } };
   /** A new run that takes the actions of an old one's finished episodes again, or those of one of them. */

@@ -164,6 +164,10 @@ export interface RunRecord extends RunSpec {
   readonly total: number;
   /** At a provider that bills: what its sandboxes have cost so far, by the price table. */
   readonly cost?: RunCost;
+  /** Why there is no `cost`, though something is billed: of what no price is known, as the end of a sentence. */
+  readonly costUnknown?: string;
+  /** Of a run that was ended before all of its episodes were: by whom, and what came of the others. None of these has a record; a resume runs them. */
+  readonly stopped?: { readonly by: 'max_cost' | 'person'; readonly underWay: number; readonly notStarted: number };
   /** What came of it, written when it ends, so that a list of runs reads no episodes. */
   readonly summary?: RunTotals;
 }

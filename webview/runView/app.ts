@@ -26,7 +26,7 @@ import './pane/episodePane.js';
 import { RunModel, type RunViewClient } from './runModel.js';
 import './summary.js';
 import { type ViewState, keepState, restoreState } from './viewState.js';
-import { findingSentence } from './words.js';
+import { capSentence, findingSentence } from './words.js';
 
 /** From this width on, px, the pane is beside the table. */
 const WIDE = '(min-width: 1000px)';
@@ -290,7 +290,8 @@ export class RunView extends PageElement {
     const rowsProblem = this.#rows.problem;
     return html`
       ${run.state === 'building' ? html`<div class="notice">${icon('tools')} <span>${l10n.t('Building the snapshot…')}</span></div>` : nothing}
-      ${run.error === undefined ? nothing : html`<div class="notice">${icon('error', 'tone-error')} <span>${oneLine(run.error, 2000)}</span></div>`}
+      ${run.stopped?.by === 'max_cost' ? html`<div class="notice">${icon('warning', 'tone-warning')} <span>${capSentence(run)}</span></div>` : nothing}
+      ${run.error === undefined || run.stopped ? nothing : html`<div class="notice">${icon('error', 'tone-error')} <span>${oneLine(run.error, 2000)}</span></div>`}
       ${this.failure === undefined
         ? nothing
         : html`<div class="notice" role="alert">

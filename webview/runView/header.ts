@@ -45,9 +45,17 @@ export class RunHeader extends PageElement {
         <span>${extent(run)}</span>
         <span>${l10n.t('{0} at once', format.integer(run.concurrency))}</span>
         <span title=${l10n.t('Policy')}>${oneLine(run.policy, 60)}</span>
-        ${run.cost ? html`<span class="figures" title=${l10n.t('What its sandboxes have cost so far, by the price table')}>${run.maxCost === undefined ? format.dollars(run.cost.spent) : l10n.t('{0} of {1}', format.dollars(run.cost.spent), format.dollars(run.maxCost))}</span>` : nothing}
+        ${this.#costFact(run)}
         ${run.fork ? html`<span title=${oneLine(run.fork.trace, 400)}>${l10n.t('forked from {0}, episode {1}, after step {2}', oneLine(run.fork.run ?? l10n.t('a trace'), 80), run.fork.episode, run.fork.step)}</span>` : nothing}
       </div>`;
+  }
+
+  #costFact({ cost, costUnknown, maxCost, finishedAt }: RunRecord) {
+    if (costUnknown !== undefined) return html`<span title=${oneLine(costUnknown, 400)}>${icon('warning', 'tone-warning')} ${l10n.t('cost not known')}</span>`;
+    if (!cost) return nothing;
+    const spent = maxCost === undefined ? format.dollars(cost.spent) : l10n.t('{0} of {1}', format.dollars(cost.spent), format.dollars(maxCost));
+    const goesOn = finishedAt !== undefined && cost.perSecond > 0 ? l10n.t('kept sandboxes go on costing {0} an hour', format.dollars(cost.perSecond * 3600)) : undefined;
+    return html`<span class="figures" title=${l10n.t('What its sandboxes have cost so far, by the price table')}>${goesOn === undefined ? spent : `${spent}, ${goesOn}`}</span>`;
   }
 
   #snapshotFact(run: RunRecord) {

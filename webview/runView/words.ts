@@ -1,6 +1,6 @@
 /** What the protocol's codes are called, and the icon and colour class that go with the words. */
 import * as l10n from '@vscode/l10n';
-import type { EpisodeStatus, Finding, RewardProblem, RunState } from '../../src/protocol/runView.js';
+import type { EpisodeStatus, Finding, RewardProblem, RunRecord, RunState } from '../../src/protocol/runView.js';
 import * as format from '../format.js';
 
 export interface Word {
@@ -30,6 +30,15 @@ export function stateWord(state: RunState): Word {
     case 'interrupted': return { text: l10n.t('interrupted'), icon: 'debug-disconnect', tone: 'warning' };
   }
 }
+
+/** Why a run stands still that has cost what it may, and what came of its other episodes. */
+export const capSentence = ({ maxCost, stopped }: RunRecord): string =>
+  l10n.t(
+    'The run has come to the {0} that it may cost. Episodes under way that were ended: {1}; not started: {2}. None of these has a record; Resume runs them, to a higher cap.',
+    format.dollars(maxCost ?? 0),
+    format.integer(stopped?.underWay ?? 0),
+    format.integer(stopped?.notStarted ?? 0),
+  );
 
 /** What the run says about its template, in a sentence. */
 export function findingSentence(finding: Finding): string {

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { Option, type Command } from 'commander';
 import type { RunRequest } from '../../engine/engine.js';
-import { estimate, estimateOf } from '../../engine/estimate.js';
+import { estimate, estimateFork, estimateOf } from '../../engine/estimate.js';
 import type { LiveRun, LiveRunEvents } from '../../engine/liveRun.js';
 import { comparison } from '../../engine/findings.js';
 import type { RunRecord } from '../../store/records.js';
@@ -74,11 +74,13 @@ export function addRun(program: Command): void {
     .command('replay <run>')
     .description('take the actions of finished episodes again, each in a fresh sandbox, and say where something else comes of them')
     .option('-e, --episode <n>', 'one episode; all of them if absent', wholeNumberFrom0)
+    .addOption(yesOption())
     .option('-v, --verbose', 'show the output of the build')
     .action((name: string, _options: unknown, command: Command) => {
       const options = command.optsWithGlobals<RunCommandOptions>();
       return Session.run(options, async (session) => {
         const { engine } = session;
+        if (!(await mayCost(session, await estimateOf(engine, name, options.episode ?? 'replay'), options))) return EXIT.cancelled;
         const old = await engine.runs.find(name);
         const recorded = (await engine.reader(old.id)).records;
         let same = true;
@@ -100,12 +102,14 @@ export function addRun(program: Command): void {
     .option('-c, --concurrency <n>', 'episodes at once (64)', wholeNumber)
     .option('--timeout <duration>', 'how long an episode may act, the steps that are taken again included')
     .addOption(policyOption("who goes on; the template's own if absent"))
+    .addOption(yesOption())
     .option('-v, --verbose', 'show the output of the build')
     .action((trace: string, _options: unknown, command: Command) => {
       const { step, current, episodes, concurrency, timeout, policy, verbose, ...options } = command.optsWithGlobals<RunCommandOptions & { step: number; current?: boolean }>();
       return Session.run(options, async (session) => {
-        const file = await traceNamed(session.engine, trace);
-        return follow(session, verbose, (events) => orCurrent(session.engine.fork({ trace: file, step, current, policy, samples: episodes, concurrency, timeoutMs: timeout === undefined ? undefined : duration(timeout) }, events)));
+        const request = { trace: await traceNamed(session.engine, trace), step, current, policy, samples: episodes, concurrency, timeoutMs: timeout === undefined ? undefined : duration(timeout) };
+        if (!(await mayCost(session, await orCurrent(estimateFork(session.engine, request)), options))) return EXIT.cancelled;
+        return follow(session, verbose, (events) => session.engine.fork(request, events));
       });
     });
 
@@ -152,7 +156,7 @@ async function follow(session: Session, verbose: boolean | undefined, start: (ev
   const { text, ...rest } = (await more?.(run)) ?? { text: '' };
   session.result({ ...runObject(snapshot, directory), ...rest }, () => [runReport(snapshot, directory), ...(text ? [text] : [])].join('\n'));
   if (session.engine.held.size > 0) {
-    session.note(`${plural(session.engine.held.size, 'sandbox', 'sandboxes')} stay warm, as the template asks; Ctrl-C ends them.`);
+    session.note(`${plural(session.engine.held.size, 'sandbox', 'sandboxes')} stay warm, as the template asks${run.cost ? ', and are billed until they end' : ''}; Ctrl-C ends them.`);
     await Promise.race([session.engine.held.empty(), once(session.signal, 'abort')]);
   }
   if (run.state === 'cancelled' && run.error === undefined) return EXIT.cancelled;

@@ -5,7 +5,7 @@ import * as vscode from 'vscode';
 import type { RunViewTarget } from '../../protocol/runView.js';
 import type { RunSummary } from '../../runner/api.js';
 import { Layout } from '../../store/layout.js';
-import { mayCost } from '../askCost.js';
+import { higherCap, mayCost } from '../askCost.js';
 import { cliCommand } from '../cliCommand.js';
 import type { Command } from '../commander.js';
 import { Commands, InternalCommands } from '../ids.js';
@@ -31,8 +31,8 @@ export function registerRunsCommands(services: Services): void {
   const { commander, runner, runViews, context } = services;
   const on = (fits?: (summary: RunSummary) => boolean): Command<RunRef>['target'] => (argument) => runTarget(services, argument, fits);
   const sentence = (text: (name: string, why: string) => string): Command<RunRef>['failed'] => (why, ref) => text(runName(services, ref), why);
-  const start = async (ref: RunRef, which: 'all' | 'failed' | 'missing', request: () => Promise<{ id: string }>): Promise<RunRef | undefined> => {
-    if (!(await mayCost(await runner.request('run/estimateAgain', { ...ref, which })))) return undefined;
+  const start = async (ref: RunRef, which: 'all' | 'failed' | 'missing', request: () => Promise<{ id: string }>, maxCost?: number): Promise<RunRef | undefined> => {
+    if (!(await mayCost(await runner.request('run/estimateAgain', { ...ref, which, maxCost })))) return undefined;
     const run = { root: ref.root, id: (await request()).id };
     void followRun(services, run);
     return run;
@@ -63,7 +63,11 @@ export function registerRunsCommands(services: Services): void {
     target: on(incomplete),
     needsTrust: true,
     failed: sentence((name, why) => l10n.t('Failed to resume {0}: {1}', name, why)),
-    run: (ref) => start(ref, 'missing', () => runner.request('run/resume', ref)),
+    run: async (ref) => {
+      const { run } = await services.runs.fetch(ref);
+      const maxCost = await higherCap(run);
+      return maxCost === 'cancelled' ? undefined : start(ref, 'missing', () => runner.request('run/resume', { ...ref, maxCost }), maxCost);
+    },
   });
   commander.register(Commands.rerun, {
     target: on(ended),

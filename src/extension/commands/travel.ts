@@ -4,6 +4,7 @@ import { randomUUID } from 'node:crypto';
 import * as vscode from 'vscode';
 import type { RunnerRequests } from '../../runner/api.js';
 import { RunnerError } from '../../runner/client.js';
+import { mayCost } from '../askCost.js';
 import { Failure, reason } from '../failure.js';
 import { oneLine } from '../format.js';
 import { Commands } from '../ids.js';
@@ -100,9 +101,11 @@ async function forkFromStep(services: Services, { file, step }: StepRef): Promis
   const root = rootOf(file);
   const options = await askAll<Options>(l10n.t('Fork from the step'), { samples: 4, concurrency: defaultConcurrency(file) }, [askPolicy, askEpisodes]);
   if (!options || !(await vscode.workspace.saveAll(false))) return undefined;
-  const outcome: Outcome<{ id: string }> | undefined = await orCurrent((current) =>
-    withCancellableProgress(l10n.t('Starting a fork'), (signal) => runner.request('run/fork', { root, trace: file, step, options: { ...options, current } }, { signal })),
-  );
+  const outcome: Outcome<{ id: string }> | undefined = await orCurrent(async (current) => {
+    const request = { root, trace: file, step, options: { ...options, current } };
+    if (!(await mayCost(await runner.request('run/estimateFork', request)))) return { cancelled: true };
+    return withCancellableProgress(l10n.t('Starting a fork'), (signal) => runner.request('run/fork', request, { signal }));
+  });
   if (!outcome || outcome.cancelled) return undefined;
   const run = { root, id: outcome.value.id };
   void followRun(services, run);

@@ -1,11 +1,11 @@
 /** Runs: begun, followed, read, removed. */
 import { RunComparisons } from '../../engine/compareRuns.js';
-import { estimate, estimateOf } from '../../engine/estimate.js';
+import { estimate, estimateFork, estimateOf } from '../../engine/estimate.js';
 import { exportSelection } from '../../engine/exportSelection.js';
 import type { LiveRun, LiveRunEvents } from '../../engine/liveRun.js';
 import type { HandlersOf, Services } from './handlers.js';
 
-type RunRequests = 'run/start' | 'run/estimate' | 'run/estimateAgain' | 'run/resume' | 'run/rerun' | 'run/replay' | 'run/fork' | 'episode/act' | 'run/cancel' | 'run/delete' | 'run/list' | 'run/snapshot' | 'run/rows' | 'run/groups' | 'run/compare' | 'run/pairs' | 'run/episode' | 'run/export';
+type RunRequests = 'run/start' | 'run/estimate' | 'run/estimateAgain' | 'run/estimateFork' | 'run/resume' | 'run/rerun' | 'run/replay' | 'run/fork' | 'episode/act' | 'run/cancel' | 'run/delete' | 'run/list' | 'run/snapshot' | 'run/rows' | 'run/groups' | 'run/compare' | 'run/pairs' | 'run/episode' | 'run/export';
 
 export function runHandlers(services: Services): HandlersOf<RunRequests> {
   /** Events of a run become notices: of the run itself, of the list when its state changes, of what it makes and ends. */
@@ -38,9 +38,10 @@ export function runHandlers(services: Services): HandlersOf<RunRequests> {
   return {
     'run/start': async ({ root, file, options }, call) => begun(root, await (await services.engine(root, call)).start(file, options, events(root, () => file))),
     'run/estimate': async ({ root, file, options }, call) => estimate(await services.engine(root, call), file, options),
-    'run/estimateAgain': async ({ root, id, which }, call) => estimateOf(await services.engine(root, call), id, which),
-    'run/resume': async ({ root, id }, call) => {
-      const live: LiveRun = await (await services.engine(root, call)).resume(id, events(root, () => live.record.file));
+    'run/estimateAgain': async ({ root, id, which, maxCost }, call) => estimateOf(await services.engine(root, call), id, which, maxCost),
+    'run/estimateFork': async ({ root, trace, step, options }, call) => estimateFork(await services.engine(root, call), { ...options, trace, step }),
+    'run/resume': async ({ root, id, maxCost }, call) => {
+      const live: LiveRun = await (await services.engine(root, call)).resume(id, events(root, () => live.record.file), { maxCost });
       return begun(root, live);
     },
     'run/rerun': async ({ root, id, only }, call) => {

@@ -2,8 +2,11 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { setTimeout as delay } from 'node:timers/promises';
+import { Bill } from '../../../src/engine/billing.js';
 import { Meter } from '../../../src/rollout/meter.js';
 import { costPerSecond, PRICES, type Prices } from '../../../src/sandbox/prices.js';
+import type { Sandbox } from '../../../src/sandbox/provider.js';
+import type { RunRecord } from '../../../src/store/records.js';
 
 const hour = (provider: string, resources: Parameters<typeof costPerSecond>[2], prices: Prices = PRICES): number | string => {
   const price = costPerSecond(prices, provider, resources);
@@ -78,5 +81,21 @@ describe('the meter of a run', () => {
 
   it('tells at once where there is nothing left', async () => {
     await new Promise<void>((resolve) => meter({ from: { spent: 2, seconds: 1, perSecond: 0, at: 0 }, cap: 1, onCap: resolve }).begin(1));
+  });
+});
+
+describe('the bill of a run', () => {
+  it('counts a sandbox until its provider has said that it is gone, not only until its end is asked for', async () => {
+    let confirm = (): void => undefined;
+    const confirmed = new Promise<void>((resolve) => (confirm = resolve));
+    const info = { provider: 'e2b', createdAt: Date.now(), labels: { expires: Date.now() + 60_000 } };
+    const sandbox = { info, ended: Promise.resolve(), terminate: () => confirmed } as unknown as Sandbox;
+    const bill = new Bill({ timeoutMs: 1000 } as RunRecord, { rate: () => 1 }, () => undefined);
+    bill.watch(sandbox, {});
+    await delay(20);
+    assert.equal(bill.meter.state.perSecond, 1);
+    confirm();
+    await bill.meter.settled();
+    assert.equal(bill.meter.state.perSecond, 0);
   });
 });
