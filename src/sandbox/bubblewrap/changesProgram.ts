@@ -4,9 +4,10 @@
  * ends with exit code 3 after MOST of them.
  *
  * What it walks is written to by the sandbox meanwhile, which may put a link in place of any folder. So FOLDER, which holds nothing but the
- * sandbox's own file systems, becomes the root first: no link leads further.
+ * sandbox's own file systems, becomes the root first: no link leads further. What it opens to compare may have become a pipe: it waits for none.
  */
 export const CHANGES_PROGRAM = String.raw`use strict;
+use Fcntl qw(O_RDONLY O_NONBLOCK O_NOFOLLOW);
 my ($folder, $most, @trees) = @ARGV;
 chroot $folder and chdir '/' or do { print STDERR "chroot: $!\n"; exit 125 };
 my %foreign = map { $_ => 1 } qw(/proc /sys /dev /.rl);
@@ -18,7 +19,17 @@ sub added { my ($path, $file) = @_; report('A', $path); my @is = lstat $file; re
 sub differs {
   my ($now, $then, $here, $there) = @_;
   return 1 if grep { $now->[$_] != $then->[$_] } 2, 4, 5, 6, 7, 9;
-  ($now->[2] & 0170000) == 0120000 && readlink($here) ne readlink($there);
+  my $type = $now->[2] & 0170000;
+  return readlink($here) ne readlink($there) if $type == 0120000;
+  $type == 0100000 && content_differs($here, $there);
+}
+sub content_differs {
+  my @handles = map { my $handle; sysopen($handle, $_, O_RDONLY | O_NONBLOCK | O_NOFOLLOW) && -f $handle or return 1; $handle } @_;
+  while (1) {
+    my ($one, $other);
+    return 1 unless defined sysread($handles[0], $one, 1 << 18) && defined sysread($handles[1], $other, 1 << 18) && $one eq $other;
+    return 0 if $one eq '';
+  }
 }
 sub compare {
   my ($path, $merged, $below, $upper) = @_;

@@ -1,0 +1,3 @@
+import { comparesSnapshots } from '../compare.js';
+
+comparesSnapshots('bubblewrap', () => Promise.resolve({}));

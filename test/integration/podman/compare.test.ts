@@ -1,0 +1,4 @@
+import { comparesSnapshots } from '../compare.js';
+import { podmanSubject } from './subject.js';
+
+comparesSnapshots('podman', podmanSubject);
