@@ -62,11 +62,13 @@ export async function carryOut(live: LiveRun, { template, secrets, choice, polic
     const scoring = await prepareScoring(template, choice.provider, request, engine, uses, bill, build);
     log = await EpisodeLog.open(engine.layout.episodesFile(live.record.id));
     const done = await takeInFinished(live, engine);
+    const asked = await askedDigests(template, scoring.digests, live.signal);
+    if (done.size > 0) requireUnchanged(live.record, { templateDigest: snapshot.digest, asked });
     await update(live, engine, {
       state: 'running',
       startedAt: Date.now(),
       templateDigest: snapshot.digest,
-      asked: await askedDigests(template, scoring.digests, live.signal),
+      asked,
       snapshot: { id: snapshot.id, built, buildMs: built ? snapshot.buildMs : 0 },
     });
     await runEpisodes(
@@ -157,6 +159,17 @@ async function takeInFinished(live: LiveRun, engine: Engine): Promise<Set<number
     live.takeIn(record);
   }
   return done;
+}
+
+/** The rewards of a run are those of one template: the mean over two would be nobody's. */
+function requireUnchanged(before: RunRecord, after: Required<Pick<RunRecord, 'templateDigest' | 'asked'>>): void {
+  const changed = [
+    ...(before.templateDigest === after.templateDigest ? [] : ['what it builds']),
+    // Runs of before these were kept say nothing of them.
+    ...(before.asked === undefined || before.asked.episode === after.asked.episode ? [] : ['its episode']),
+    ...(before.asked === undefined || before.asked.reward === after.asked.reward ? [] : ['its reward']),
+  ];
+  if (changed.length > 0) throw new Error(`the template has changed since the run began (${changed.join(', ')}): change it back to resume, or start another run`);
 }
 
 const SCORING_SLACK_MS = 10 * 60_000;

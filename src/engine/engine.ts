@@ -10,6 +10,7 @@ import { readSecrets } from '../rollout/secrets.js';
 import { currentOwner, isOwnerAlive } from '../sandbox/owner.js';
 import { Layout } from '../store/layout.js';
 import type { ForkOrigin, RunRecord } from '../store/records.js';
+import { acquireLock, releaseLock } from '../store/lock.js';
 import { RunStore } from '../store/runStore.js';
 import { SnapshotStore } from '../store/snapshotStore.js';
 import { loadTemplate } from '../template/load.js';
@@ -192,8 +193,23 @@ export class Engine {
 
   /** Runs the episodes of an interrupted or cancelled run that are missing; what it has cost counts on, to the same cap or to another. */
   async resume(name: string, events: LiveRunEvents = {}, { maxCost }: Pick<RunRequest, 'maxCost'> = {}): Promise<LiveRun> {
-    const stored = await this.runs.find(name);
-    const record = { ...stored, maxCost: dollars(maxCost) ?? stored.maxCost };
+    const { id } = await this.runs.find(name);
+    const folder = this.layout.run(id);
+    if (!(await acquireLock(folder))) throw new Error(`run ${id} is still running`);
+    const release = (): Promise<void> => releaseLock(folder).catch(() => undefined);
+    try {
+      const live = await this.takeUp(await this.runs.read(id), dollars(maxCost), events);
+      live.ended = live.ended.finally(release);
+      return live;
+    } catch (error) {
+      await release();
+      throw error;
+    }
+  }
+
+  /** `stored` as it is now that no other process can take it up. */
+  private async takeUp(stored: RunRecord, maxCost: number | undefined, events: LiveRunEvents): Promise<LiveRun> {
+    const record = { ...stored, maxCost: maxCost ?? stored.maxCost };
     if (record.maxCost !== undefined && (record.cost?.spent ?? 0) >= record.maxCost) throw new Error(`run ${record.id} has cost the $${Number(record.maxCost.toPrecision(6))} that it may: give it a higher --max-cost`);
     if ((await this.withState(record)).state === 'running' || this.live.has(record.id)) throw new Error(`run ${record.id} is still running`);
     const { template, parsed } = await load(record.file);

@@ -9,7 +9,7 @@ import { LOOKS, type CallerRequests, type RunnerNotifications, type RunnerReques
 import { RunnerError, type RequestOptions } from '../runner/client.js';
 import { connectRunner, relevant, type ConnectOptions, type RunnerConnection } from '../runner/connect.js';
 import { identityOf } from '../runner/identity.js';
-import { lockHolder } from '../runner/lock.js';
+import { lockHolder } from '../store/lock.js';
 import { findPlace } from '../runner/place.js';
 import { within } from '../sandbox/deadline.js';
 

@@ -8,7 +8,7 @@ import { lasting, relevant } from '../engine/caller.js';
 import type { EndingReason, Hello, RunnerNotifications, Welcome, Work } from './api.js';
 import { RunnerClient, RunnerError } from './client.js';
 import { isNewer, PROTOCOL, type Identity } from './identity.js';
-import { lockHolder } from './lock.js';
+import { lockHolder } from '../store/lock.js';
 import { checkPrivate, makePrivate, type Place } from './place.js';
 
 export { relevant } from '../engine/caller.js';

@@ -11,7 +11,7 @@ import { currentOwner } from '../sandbox/owner.js';
 import type { EndingReason } from './api.js';
 import { identityOf } from './identity.js';
 import { Journal } from './journal.js';
-import { acquireLock } from './lock.js';
+import { acquireLock } from '../store/lock.js';
 import { RunnerLog } from './log.js';
 import { gpuFolder, makePrivate, placeIn, type Place } from './place.js';
 import { RunnerServer } from './server.js';

@@ -6,12 +6,17 @@ export class EpisodeLog {
   private pending: { line: string; done: () => void; failed: (error: unknown) => void }[] = [];
   private flushing: Promise<void> | undefined;
 
-  private constructor(private readonly handle: FileHandle) {}
+  private constructor(
+    private readonly handle: FileHandle,
+    /** Bytes of whole records. */
+    private size: number,
+  ) {}
 
   /** Opens for appending. A torn last line, left by a crash, is cut off first: its episode counts as not finished. */
   static async open(file: string): Promise<EpisodeLog> {
     await cutTornLine(file);
-    return new EpisodeLog(await open(file, 'a'));
+    const handle = await open(file, 'a');
+    return new EpisodeLog(handle, (await handle.stat()).size);
   }
 
   /** Resolves when the record is on disk. Rejects with the system's error, such as ENOSPC. */
@@ -26,11 +31,15 @@ export class EpisodeLog {
     while (this.pending.length > 0) {
       const batch = this.pending;
       this.pending = [];
+      const lines = Buffer.from(batch.map((entry) => entry.line).join(''));
       try {
-        await this.handle.appendFile(batch.map((entry) => entry.line).join(''));
+        await this.handle.appendFile(lines);
         await this.handle.datasync();
+        this.size += lines.length;
         for (const entry of batch) entry.done();
       } catch (error) {
+        // A disk that is full may have taken half a line, which would spoil the next one.
+        await this.handle.truncate(this.size).catch(() => undefined);
         for (const entry of batch) entry.failed(error);
       }
     }

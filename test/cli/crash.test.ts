@@ -69,9 +69,19 @@ describe('after a crash', function () {
     assert.match(stdout, /slowish #1 .* cancelled/);
     assert.match(stdout, /episodes +\d+ completed {2}\d+ not run/);
     assert.match(stdout, new RegExp(`go on with: rl-sandboxes resume ${run}`));
-    const resumed = await workspace.run('resume', run);
-    assert.equal(resumed.code, 0, resumed.stderr);
-    assert.deepEqual(await seeds(workspace, run), upTo(60));
+    const before = await seeds(workspace, run);
+
+    await workspace.template('slowish', SLOWISH.replace('0.$RL_SEED', '1'));
+    const other = await workspace.run('resume', run);
+    assert.equal(other.code, 1);
+    assert.match(other.stdout, /the run stopped: the template has changed since the run began \(its episode\)/);
+    assert.deepEqual(await seeds(workspace, run), before, 'no episode of another template');
+
+    await workspace.template('slowish', SLOWISH);
+    const both = await Promise.all([workspace.run('resume', run), workspace.run('resume', run)]);
+    assert.ok(both.some(({ code }) => code === 0));
+    for (const { code, stderr } of both) if (code !== 0) assert.match(stderr, /is still running/);
+    assert.deepEqual(await seeds(workspace, run), upTo(60), 'each seed once, whoever ran it');
   });
 
   it('a second Ctrl-C ends at once, and what is left is a run to resume', async () => {

@@ -3,7 +3,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { Command } from 'commander';
 import type { RunnerStatus } from '../../runner/api.js';
 import type { RunnerConnection } from '../../runner/connect.js';
-import { lockHolder } from '../../runner/lock.js';
+import { lockHolder } from '../../store/lock.js';
 import { readLog } from '../../runner/log.js';
 import { checkPrivate, findPlace, type Place } from '../../runner/place.js';
 import { EXIT, describeFailure, failureObject } from '../failure.js';

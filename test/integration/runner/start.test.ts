@@ -5,7 +5,7 @@ import { once } from 'node:events';
 import { mkdir, readFile, readdir, stat, utimes, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import { acquireLock, lockHolder } from '../../../src/runner/lock.js';
+import { acquireLock, lockHolder } from '../../../src/store/lock.js';
 import { Home, SCRIPT, until } from './home.js';
 
 describe('the start of a runner', function () {

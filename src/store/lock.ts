@@ -1,5 +1,5 @@
 /**
- * One runner for each folder. The lock is a file `lock.<n>` that holds its owner; the highest number counts. Whoever finds the highest one's
+ * One process for each folder: the runner of its place, the one that resumes a run. The lock is a file `lock.<n>` that holds its owner; the highest number counts. Whoever finds the highest one's
  * owner dead makes the next number, which only one can. The highest is never removed, not even by a process that ends: so whoever was slow
  * and made a number that is no longer the highest sees that, and no clock and no order of removal matters.
  */
@@ -14,7 +14,7 @@ interface Held {
   readonly owner: string;
 }
 
-/** True if this process holds the lock from now on until it ends; false if a living process does. */
+/** True if this process holds the lock from now on, until it ends or lets go of it; false if a living process does, be it this one. */
 export async function acquireLock(folder: string): Promise<boolean> {
   const owner = await currentOwner();
   for (;;) {
@@ -30,11 +30,21 @@ export async function acquireLock(folder: string): Promise<boolean> {
   }
 }
 
+/** Lets go of a lock that this process holds: the next number is one that nobody owns. */
+export async function releaseLock(folder: string): Promise<void> {
+  const held = await highest(folder);
+  if (held?.owner !== (await currentOwner()) || !(await make(folder, held.number + 1, NOBODY))) return;
+  await tidy(folder, held.number + 1);
+}
+
 /** The process that holds the lock, if it lives. */
 export async function lockHolder(folder: string): Promise<number | undefined> {
   const held = await highest(folder);
   return held && (await isOwnerAlive(held.owner)) ? Number(held.owner.split(':')[0]) : undefined;
 }
+
+/** A malformed owner is a dead one. */
+const NOBODY = '-';
 
 const lockFile = (folder: string, number: number): string => join(folder, `lock.${number}`);
 

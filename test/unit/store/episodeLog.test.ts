@@ -1,0 +1,27 @@
+import assert from 'node:assert/strict';
+import { execFile } from 'node:child_process';
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { promisify } from 'node:util';
+
+const execute = promisify(execFile);
+
+describe('the log of episodes', function () {
+  this.timeout(30_000);
+
+  it('keeps nothing of a line that had no room, so that the next one is whole', async () => {
+    const folder = await mkdtemp(join(tmpdir(), 'rl-log-'));
+    try {
+      const file = join(folder, 'episodes.jsonl');
+      const program = resolve('test/unit/store/appendsEpisodes.ts');
+      // A limit on the size of files stands for a disk that is full: it, too, takes what fits and then says so.
+      const { stdout } = await execute('bash', ['-c', 'ulimit -S -f 1024; exec "$0" --import=tsx "$1" "$2"', process.execPath, program, file]);
+      assert.equal(stdout, 'kept EFBIG kept');
+      const lines = (await readFile(file, 'utf8')).trim().split('\n').map((line) => (JSON.parse(line) as { episode: number }).episode);
+      assert.deepEqual(lines, [0, 2]);
+    } finally {
+      await rm(folder, { recursive: true });
+    }
+  });
+});
