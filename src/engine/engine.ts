@@ -296,8 +296,11 @@ export class Engine {
   }
 
   private async withState(run: RunRecord): Promise<RunRecord> {
-    if (run.state !== 'running' && run.state !== 'building') return run;
-    return this.live.has(run.id) || (run.owner !== this.owner && (await isOwnerAlive(run.owner))) ? run : { ...run, state: 'interrupted' };
+    if (!goesOn(run)) return run;
+    if (this.live.has(run.id) || (run.owner !== this.owner && (await isOwnerAlive(run.owner)))) return run;
+    // Nobody writes it any more: how it ended may have been written since it was read.
+    const last = await this.runs.read(run.id).catch(() => run);
+    return goesOn(last) ? { ...last, state: 'interrupted' } : last;
   }
 
   /** The record of a run as it stands; one whose owner died is `interrupted`. */
@@ -343,14 +346,14 @@ export class Engine {
     const live = this.live.get(id);
     if (live) return live.cancel();
     const run = await this.withState(await this.runs.read(id));
-    if (run.state === 'running' || run.state === 'building') throw new Error(`run ${id} is carried out by process ${run.owner.split(':')[0]}; cancel it there`);
+    if (goesOn(run)) throw new Error(`run ${id} is carried out by process ${run.owner.split(':')[0]}; cancel it there`);
   }
 
   /** Cancels the run if it is live, then removes all of it. */
   async deleteRun(id: string): Promise<void> {
     await this.live.get(id)?.cancel();
     const run = await this.withState(await this.runs.read(id));
-    if (run.state === 'running' || run.state === 'building') throw new Error(`run ${id} is running in another process; cancel it there first`);
+    if (goesOn(run)) throw new Error(`run ${id} is running in another process; cancel it there first`);
     this.readers.delete(id);
     await this.runs.remove(id);
   }
@@ -369,6 +372,8 @@ export class Engine {
 }
 
 const READERS_KEPT = 4;
+
+const goesOn = ({ state }: RunRecord): boolean => state === 'running' || state === 'building';
 
 function placeOf({ layout, snapshots, owner, places, log }: Shared, { environment }: Caller): Place {
   const key = JSON.stringify(relevant(environment));

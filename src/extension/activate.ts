@@ -97,7 +97,7 @@ export function activate(context: vscode.ExtensionContext): TestApi | undefined 
     commander: own(new Commander(log)),
     accounts,
     templates: own(new Templates(engine)),
-    runs: own(new Runs(engine, log)),
+    runs: own(new Runs({ runner: engine, roots: () => roots().map(({ path }) => path), log: (level, message) => log[level](message) })),
     sandboxes,
     snapshots,
     streams,
@@ -136,6 +136,7 @@ export function activate(context: vscode.ExtensionContext): TestApi | undefined 
   own(new Looking(engine, Object.values(trees), services.runViews));
   const refresh = () => Object.values(trees).forEach((tree) => tree.refresh());
   const otherFolders = () => {
+    services.runs.foldersChanged();
     sandboxes.invalidate();
     snapshots.invalidateAll();
   };

@@ -24,7 +24,7 @@ export class Commander extends Disposing {
   }
 
   register<T>(id: CommandId | InternalCommandId, command: Command<T>): void {
-    this.own(vscode.commands.registerCommand(id, (argument: unknown, ...more: unknown[]) => this.execute(id, command, argument, more)));
+    this.own(vscode.commands.registerCommand(id, (...passed: unknown[]) => this.execute(id, command, passed)));
   }
 
   /** Shows and logs a failure of something that no command waits for. */
@@ -35,11 +35,13 @@ export class Commander extends Disposing {
     void this.show(message, error);
   }
 
-  private async execute<T>(id: string, command: Command<T>, argument: unknown, more: readonly unknown[]): Promise<unknown> {
+  private async execute<T>(id: string, command: Command<T>, passed: readonly unknown[]): Promise<unknown> {
+    const [argument, ...more] = passed;
     let target: T | undefined;
     this.log.debug(`command ${id}`);
     try {
       if (command.needsTrust && !vscode.workspace.isTrusted) throw untrusted();
+      if (isGone(passed)) throw new Failure(l10n.t('the list was being drawn again; try once more'));
       target = await command.target(argument, more);
       if (target === undefined) return undefined;
       return await command.run(target);
@@ -57,6 +59,12 @@ export class Commander extends Disposing {
     else if (chosen === showLog) await vscode.commands.executeCommand(Commands.showLog);
   }
 }
+
+/**
+ * Whether an item of a tree was meant that VS Code knows no more: it passes what was clicked and what is selected besides, and undefined for an item
+ * that is being loaded again. Nothing else may be taken in its place.
+ */
+const isGone = (passed: readonly unknown[]): boolean => passed.length > 1 && passed[0] === undefined;
 
 const untrusted = (): Failure =>
   new Failure(l10n.t('this workspace is not trusted, so nothing in it is run'), { title: l10n.t('Manage Workspace Trust'), command: 'workbench.trust.manage' });

@@ -1,10 +1,10 @@
-/** What is known of the runs of the workspace, kept up to date by the engine's notifications. */
-import * as vscode from 'vscode';
+/** What is known of the runs of the workspace, kept up to date by the engine's notifications. Knows nothing of VS Code. */
 import type { RunSnapshot } from '../protocol/runView.js';
 import type { RunSummary } from '../runner/api.js';
+import { RunnerError } from '../runner/client.js';
 import { Disposing, type Disposable } from './dispose.js';
-import { roots } from './roots.js';
 import type { Runner } from './runner.js';
+import { Signal } from './signal.js';
 import { Throttle } from './throttle.js';
 import type { RunRef } from './views/node.js';
 import { isActive } from './views/runNodes.js';
@@ -14,25 +14,39 @@ export interface KnownRun {
   readonly summary: RunSummary;
 }
 
-/** How often the figures of a run are asked for while it runs. */
+export interface RunsOptions {
+  readonly runner: Pick<Runner, 'request' | 'on' | 'onStarted'>;
+  /** Folders of the workspace. */
+  readonly roots: () => readonly string[];
+  readonly log: (level: 'debug' | 'warn', message: string) => void;
+  /** How often the figures of a run are asked for while it runs. */
+  readonly figuresMs?: number;
+}
+
 const FIGURES_MS = 500;
 
+/** A slow engine answers late and out of order: of two answers that of the later question counts. */
+interface Answer {
+  readonly asked: number;
+  readonly summary: RunSummary;
+}
+
 export class Runs extends Disposing {
-  private readonly byRoot = new Map<string, Map<string, RunSummary>>();
+  private readonly byRoot = new Map<string, Map<string, Answer>>();
   private readonly throttles = new Map<string, Throttle>();
   private readonly loading = new Map<string, Promise<void>>();
-  private readonly changedList = this.own(new vscode.EventEmitter<void>());
-  private readonly changedRun = this.own(new vscode.EventEmitter<KnownRun>());
+  /** Counts questions. */
+  private asked = 0;
+  private readonly changedList = this.own(new Signal<void>());
+  private readonly changedRun = this.own(new Signal<KnownRun>());
   /** Runs came or went. */
   readonly onDidChangeList = this.changedList.event;
   /** State or figures of one run. */
   readonly onDidChangeRun = this.changedRun.event;
 
-  constructor(
-    private readonly runner: Runner,
-    private readonly log: vscode.LogOutputChannel,
-  ) {
+  constructor(private readonly options: RunsOptions) {
     super();
+    const { runner } = options;
     this.own(
       runner.on('changed', ({ root, kind, id }) => {
         if (kind === 'runs') this.throttle(root, () => this.reload(root));
@@ -45,39 +59,41 @@ export class Runs extends Disposing {
         this.changedList.fire();
       }),
     );
-    this.own(vscode.workspace.onDidChangeWorkspaceFolders(() => this.changedList.fire()));
     this.own({ dispose: () => this.throttles.forEach((throttle) => throttle.dispose()) });
   }
 
   /** Every run of every folder, newest first; asks the engine for what is not known yet. Rejects when the engine does not answer. */
   async list(): Promise<KnownRun[]> {
-    const unknown = roots().filter(({ path }) => !this.byRoot.has(path));
-    await Promise.all(unknown.map(({ path }) => this.load(path)));
+    const unknown = this.options.roots().filter((root) => !this.byRoot.has(root));
+    await Promise.all(unknown.map((root) => this.load(root)));
     if (unknown.length > 0) this.changedList.fire();
     return this.known();
   }
 
   /** What is known without asking, newest first. */
   known(): KnownRun[] {
-    const open = new Set(roots().map(({ path }) => path));
+    const open = new Set(this.options.roots());
     return [...this.byRoot]
       .filter(([root]) => open.has(root))
-      .flatMap(([root, runs]) => [...runs.values()].map((summary) => ({ root, summary })))
+      .flatMap(([root, runs]) => [...runs.values()].map(({ summary }) => ({ root, summary })))
       .sort((a, b) => b.summary.run.createdAt - a.summary.run.createdAt);
   }
 
   get({ root, id }: RunRef): RunSummary | undefined {
-    return this.byRoot.get(root)?.get(id);
+    return this.byRoot.get(root)?.get(id)?.summary;
   }
 
   /** Asks for one run now. */
   async fetch(ref: RunRef): Promise<RunSummary> {
     // Also where no view has asked for the list yet: the status bar shows what a shortcut started.
     if (!this.byRoot.has(ref.root)) await this.load(ref.root);
-    const summary = summarize(await this.runner.request('run/snapshot', ref));
+    const asked = (this.asked += 1);
+    const summary = summarize(await this.options.runner.request('run/snapshot', ref));
     const runs = this.byRoot.get(ref.root);
-    const added = !runs?.has(ref.id);
-    runs?.set(ref.id, summary);
+    const known = runs?.get(ref.id);
+    if (known && known.asked > asked) return known.summary;
+    const added = !known;
+    runs?.set(ref.id, { asked, summary });
     this.changedRun.fire({ root: ref.root, summary });
     if (added) this.changedList.fire();
     return summary;
@@ -103,7 +119,7 @@ export class Runs extends Disposing {
           else settle(() => resolve(summary));
         }),
         // An engine that was started again knows how the run of its predecessor ended.
-        this.runner.onStarted(ask),
+        this.options.runner.onStarted(ask),
       );
       ask();
     });
@@ -115,34 +131,57 @@ export class Runs extends Disposing {
     this.changedList.fire();
   }
 
+  /** There are other folders. */
+  foldersChanged(): void {
+    this.changedList.fire();
+  }
+
   private load(root: string): Promise<void> {
     const running = this.loading.get(root);
     if (running) return running;
-    const load = this.runner
-      .request('run/list', { root })
-      .then((runs) => void this.byRoot.set(root, new Map(runs.map((summary) => [summary.run.id, summary]))))
-      .finally(() => this.loading.delete(root));
+    const load = this.ask(root).finally(() => this.loading.delete(root));
     this.loading.set(root, load);
     return load;
   }
 
+  private async ask(root: string): Promise<void> {
+    const asked = (this.asked += 1);
+    const list = await this.options.runner.request('run/list', { root });
+    const later = [...(this.byRoot.get(root) ?? [])].filter(([, answer]) => answer.asked > asked);
+    this.byRoot.set(root, new Map<string, Answer>([...list.map((summary) => [summary.run.id, { asked, summary }] as const), ...later]));
+  }
+
+  /** The list as it is from now on: one that is on its way may have been made before. */
   private reload(root: string): void {
-    this.load(root).then(
+    const again = async () => {
+      await this.loading.get(root)?.catch(() => undefined);
+      await this.load(root);
+    };
+    again().then(
       () => this.changedList.fire(),
-      (error: unknown) => this.log.warn(`runs of ${root}: ${String(error)}`),
+      (error: unknown) => {
+        this.options.log('warn', `runs of ${root}: ${String(error)}`);
+        if (isLate(error)) this.throttle(root, () => this.reload(root));
+      },
     );
   }
 
   private follow(ref: RunRef): void {
-    this.fetch(ref).catch((error: unknown) => this.log.debug(`run ${ref.id}: ${String(error)}`));
+    this.fetch(ref).catch((error: unknown) => {
+      this.options.log('debug', `run ${ref.id}: ${String(error)}`);
+      if (isLate(error)) this.throttle(`${ref.root}\n${ref.id}`, () => this.follow(ref));
+    });
   }
 
   private throttle(key: string, call: () => void): void {
     let throttle = this.throttles.get(key);
-    if (!throttle) this.throttles.set(key, (throttle = new Throttle(FIGURES_MS, call)));
+    if (!throttle) this.throttles.set(key, (throttle = new Throttle(this.options.figuresMs ?? FIGURES_MS, call)));
     throttle.trigger();
   }
 }
+
+/** Whether an engine is only slow: a change is told once, so it is asked again. */
+const isLate = (error: unknown): boolean => error instanceof RunnerError && error.code === 'Timeout';
 
 const summarize = ({ run, running, finished, counts, stats, episodesPerSecond }: RunSnapshot): RunSummary => ({
   ...{ run, running, finished, episodesPerSecond },

@@ -125,7 +125,8 @@ describe('a trace in VS Code', function () {
     await page.getByText('exit code 0: done').waitFor();
     await page.locator('.quick-input-widget').getByRole('button', { name: /^Submit/ }).click();
     await page.getByText('The episode is recorded, with the reward 1').first().waitFor();
-    await workbench.run('byhand', 2).locator('.monaco-tl-twistie').click();
+    // It has none until its episode is in the list.
+    await workbench.run('byhand', 2).locator('.monaco-tl-twistie.collapsible').click();
     await workbench.choose(page.getByRole('treeitem', { name: /^best 1/ }), 'Save as Solution of Its Template');
     await page.locator('.view-line', { hasText: 'solution:' }).waitFor();
   });

@@ -7,6 +7,7 @@ import type { TestApi } from '../../src/extension/activate.js';
 import { Commands, Items } from '../../src/extension/ids.js';
 import type { RunRef } from '../../src/extension/views/node.js';
 import { sees } from '../support/sees.js';
+import { answering } from './answers.js';
 import { activated, inWorkspace, itemOf, nodesOf, showSidebar, until, workspaceFolder, write } from './api.js';
 
 const FEW = `name: few
@@ -153,6 +154,14 @@ describe('the loop in VS Code', function () {
     assert.equal(await vscode.commands.executeCommand(Commands.cancelRun, gone), undefined);
     assert.equal(await vscode.commands.executeCommand(Commands.copyCliCommand, gone), undefined);
     assert.deepEqual(await api.trees.runs.getChildren(gone), []);
+  });
+
+  it('acts on nothing else in place of an item that VS Code has lost while it loaded a list again', async () => {
+    const before = api.services.runs.known().length;
+    await vscode.window.showTextDocument(inWorkspace('few.rlenv.yaml'));
+    const { asked } = await answering([{ press: 'Show Log' }], () => vscode.commands.executeCommand(Commands.run, undefined, null));
+    assert.match(asked[0]!.text, /the list was being drawn again; try once more/);
+    assert.equal(api.services.runs.known().length, before);
   });
 
   it('keeps everything in the folder of the workspace', async () => {

@@ -28,12 +28,15 @@ export class TreeModel {
   private readonly childIds = new Map<string, readonly string[]>();
   private readonly parents = new Map<string, string>();
   private readonly pending = new Set<string>();
+  /** Loads that go on, by parent. VS Code keeps what they find, also where it was asked to refresh meanwhile. */
+  private readonly loading = new Map<string, { overtaken: boolean }>();
   private timer: NodeJS.Timeout | undefined;
 
   constructor(private readonly options: TreeModelOptions) {}
 
   /** Loads again: all of it, or the children of one node. */
   refresh(id: string = ROOT): void {
+    for (const [key, load] of this.loading) load.overtaken ||= id === ROOT || id === key;
     this.pending.add(id);
     if (this.options.isVisible()) this.timer ??= setTimeout(() => this.flush(), COALESCE_MS);
   }
@@ -49,15 +52,22 @@ export class TreeModel {
 
   /** Shows the children of a node, or with undefined the top ones, as they are now: one by one where they are the same as before. */
   show(parent: string | undefined, nodes: readonly Node[]): void {
-    const known = this.childIds.get(parent ?? ROOT);
+    const key = parent ?? ROOT;
+    const known = this.childIds.get(key);
+    const load = this.loading.get(key);
+    if (load) load.overtaken = true;
     if (!known) return;
     if (known.length === nodes.length && nodes.every(({ id }, index) => id === known[index])) for (const node of nodes) this.update(node);
     else this.refresh(parent);
   }
 
   async children(parent?: Handle): Promise<Handle[]> {
-    const nodes = await this.options.load(parent?.node);
     const key = parent?.id ?? ROOT;
+    const load = { overtaken: false };
+    this.loading.set(key, load);
+    const nodes = await this.options.load(parent?.node);
+    if (this.loading.get(key) === load) this.loading.delete(key);
+    if (load.overtaken) this.refresh(key);
     const previous = this.childIds.get(key) ?? [];
     const ids = new Set(nodes.map(({ id }) => id));
     for (const id of previous) if (!ids.has(id)) this.forget(id);
@@ -100,8 +110,9 @@ export class TreeModel {
 
   /** Adds what says something else, beneath a node and further down as far as it was loaded; the node itself where others are beneath it. */
   private async compare(key: string, stale: Set<string>): Promise<void> {
-    if (stale.has(key)) return;
-    const nodes = this.childIds.has(key) ? await this.options.load(this.handles.get(key)?.node) : [];
+    // What nobody has asked for yet is not on screen; what is on its way there is compared once it has come.
+    if (stale.has(key) || !this.childIds.has(key)) return;
+    const nodes = await this.options.load(this.handles.get(key)?.node);
     const known = this.childIds.get(key);
     if (known?.length !== nodes.length || nodes.some(({ id }, index) => id !== known[index])) {
       stale.add(key === ROOT ? ROOT_CHANGED : key);
@@ -113,7 +124,7 @@ export class TreeModel {
       if (!handle) continue;
       const same = saysTheSame(handle.node, node);
       handle.node = node;
-      if (this.childIds.has(node.id)) await this.compare(node.id, stale);
+      await this.compare(node.id, stale);
       if (!same) stale.add(node.id);
     }
   }

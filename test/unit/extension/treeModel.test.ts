@@ -58,4 +58,44 @@ describe('a view that is refreshed', () => {
     await settled();
     await sees(() => drawn, ['all']);
   });
+
+  it('is left to its first load when it is refreshed meanwhile, so that what is clicked then has its item', async () => {
+    const { model, loads, drawn } = slowView();
+    const shown = model.children();
+    model.refresh();
+    await delay(2 * COALESCE_MS);
+    assert.deepEqual(drawn, []);
+    loads.shift()!([node('a', '1')]);
+    await shown;
+    // What was asked for meanwhile is compared with what came.
+    await sees(() => loads.length, 1);
+    loads.shift()!([node('a', '2')]);
+    await sees(() => drawn, ['a']);
+  });
+
+  it('loads what is beneath an item once more when it changed while it was being loaded', async () => {
+    const { model, loads, drawn } = slowView();
+    const top = model.children();
+    loads.shift()!([node('a', '1')]);
+    const [item] = await top;
+    const beneath = model.children(item);
+    model.update(node('a', '2'));
+    await sees(() => drawn, ['a']);
+    // VS Code keeps the answer to the question that it had asked before.
+    loads.shift()!([]);
+    await beneath;
+    await sees(() => drawn, ['a', 'a']);
+  });
 });
+
+/** A view whose loads a test answers. */
+function slowView() {
+  const loads: ((nodes: readonly Node[]) => void)[] = [];
+  const drawn: string[] = [];
+  const model = new TreeModel({
+    load: () => new Promise((resolve) => loads.push(resolve)),
+    changed: (handles) => drawn.push(...(handles ? handles.map(({ id }) => id) : ['all'])),
+    isVisible: () => true,
+  });
+  return { model, loads, drawn };
+}
