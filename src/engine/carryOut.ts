@@ -196,7 +196,7 @@ async function prepareScoring(template: Template, provider: Provider, request: B
     const { scorer, choice, snapshot } = prepared.get(component)!;
     const lifetimeMs = component.timeout + SCORING_SLACK_MS;
     const labels = { owner: engine.owner, run, template: scorer.name, digest: snapshot.digest, snapshot: snapshot.id, expires: Date.now() + lifetimeMs };
-    const sandbox = await choice.provider.restore(snapshot, { ...settingsOf(scorer), resources, labels, lifetimeMs }, { signal });
+    const sandbox = await choice.provider.restore(snapshot, { ...settingsOf(scorer), resources, labels, lifetimeMs }, { signal, lazily: true });
     return bill ? bill.watch(sandbox, scorer.resources) : sandbox;
   };
   return { open, holdGpus: hold, digests: [...prepared.values()].map(({ snapshot }) => snapshot.digest) };

@@ -194,7 +194,7 @@ async function play(id: EpisodeId, context: EpisodeContext, attempt: Attempt, re
 /** Gives the sandbox if it is kept. */
 async function playWith(gpus: EpisodeGpus, id: EpisodeId, context: EpisodeContext, attempt: Attempt, redactor: Redactor, signal: AbortSignal): Promise<Sandbox | undefined> {
   const { template, provider } = context;
-  const sandbox = await attempt.phase('restore', () => context.creation.run(() => provider.restore(context.snapshot, { ...episodeSpec(id, context), resources: gpus.episode, onNetwork: (request) => attempt.network.record(request) }, { signal }), signal));
+  const sandbox = await attempt.phase('restore', () => context.creation.run(() => provider.restore(context.snapshot, { ...episodeSpec(id, context), resources: gpus.episode, onNetwork: (request) => attempt.network.record(request) }, { signal, lazily: true }), signal));
   let played = false;
   try {
     // Outside the limit of creations: how long a service takes is its own affair.

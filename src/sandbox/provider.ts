@@ -191,6 +191,11 @@ export interface BuildOptions extends OperationOptions {
   readonly onOutput?: (chunk: Uint8Array) => void;
 }
 
+export interface RestoreOptions extends OperationOptions {
+  /** Whether it may be given before it has shown that it is of its snapshot, for who has a command to run in it at once: that shows it, or rejects in its place before it has begun. */
+  readonly lazily?: boolean;
+}
+
 /** Of a terminal, in characters. */
 export interface TerminalSize {
   readonly columns: number;
@@ -348,7 +353,7 @@ export interface Provider {
   resolve(base: BaseImage, options?: BuildOptions): Promise<string>;
   /** A sandbox to set up and snapshot. It has what a package manager needs; one made by `restore` does not. */
   create(base: BaseImage, spec: SandboxSpec, options?: BuildOptions): Promise<Sandbox>;
-  restore(snapshot: ProviderSnapshot, spec: SandboxSpec, options?: OperationOptions): Promise<Sandbox>;
+  restore(snapshot: ProviderSnapshot, spec: SandboxSpec, options?: RestoreOptions): Promise<Sandbox>;
   /** Every sandbox of this project on this provider, whoever owns it, in whatever state its creation died. */
   list(options?: OperationOptions): Promise<SandboxInfo[]>;
   /** Ends a sandbox by id. "Already gone" is a success. */

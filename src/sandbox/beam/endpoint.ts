@@ -8,7 +8,7 @@ import type { Endpoint, Listener, RemoteProcess, Start } from '../remote/service
 import { Incomplete, NotOk, translate } from './failures.js';
 import type { Gateway } from './gateway.js';
 import { SpooledProcess } from './spool.js';
-import { ARRIVALS, START, TURNS, ttyNote } from './spoolShell.js';
+import { ARRIVALS, START, TURNS, prepare, ttyNote } from './spoolShell.js';
 
 /** Bytes of a file in one request. The gateway takes 16 MB of JSON. */
 const PIECE = 8 << 20;
@@ -20,6 +20,8 @@ export class BeamEndpoint implements Endpoint {
   readonly translate = translate;
   /** Folders of commands that are over, to be removed along with what is asked for next. */
   private over: string[] = [];
+  private readonly life = newNonce();
+  private isPrepared = false;
 
   constructor(
     private readonly gateway: Gateway,
@@ -34,10 +36,12 @@ export class BeamEndpoint implements Endpoint {
     const over = this.over.splice(0);
     // A terminal is typed at, so it has an input in any case. What waits for its input is not waited for.
     const fed = stdin || size !== undefined;
-    await process.begin(['sh', '-c', START, 'sh', over.join(' '), nonce, cookie!, fed ? '1' : '0', fed ? '0' : String(TURNS), ...words], others, signal).catch((error: unknown) => {
+    // Nothing else is asked of a sandbox before its first command has begun.
+    await process.begin(['sh', '-c', this.isPrepared ? START : `${prepare(this.life)}${START}`, 'sh', over.join(' '), nonce, cookie!, fed ? '1' : '0', fed ? '0' : String(TURNS), ...words], others, signal).catch((error: unknown) => {
       this.over.push(...over);
       throw error;
     });
+    this.isPrepared = true;
     return process;
   }
 

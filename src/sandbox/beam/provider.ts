@@ -6,7 +6,7 @@ import { within } from '../deadline.js';
 import { unhealthy } from '../account.js';
 import { BuildFailed, SandboxError, Unsupported } from '../errors.js';
 import { currentOwner } from '../owner.js';
-import type { BaseImage, BuildOptions, Health, OperationOptions, Provider, ProviderContext, ProviderSnapshot, Sandbox, SandboxInfo, SandboxSpec, SnapshotSizes } from '../provider.js';
+import type { BaseImage, BuildOptions, Health, OperationOptions, Provider, ProviderContext, ProviderSnapshot, RestoreOptions, Sandbox, SandboxInfo, SandboxSpec, SnapshotSizes } from '../provider.js';
 import { Creation } from '../remote/creation.js';
 import { Refused } from '../remote/failures.js';
 import { Intents, isOver } from '../remote/intents.js';
@@ -17,7 +17,6 @@ import { beamCapabilities } from './capabilities.js';
 import { BeamEndpoint } from './endpoint.js';
 import { NotOk, translate } from './failures.js';
 import { Gateway, type Container } from './gateway.js';
-import { PREPARE } from './spoolShell.js';
 import { stubOf } from './stub.js';
 
 const CHECK_TIMEOUT_MS = 10_000;
@@ -95,7 +94,7 @@ export class BeamProvider implements Provider {
     return this.open(imageId, [], undefined, spec, options);
   }
 
-  async restore(snapshot: ProviderSnapshot, spec: SandboxSpec, options?: OperationOptions): Promise<Sandbox> {
+  async restore(snapshot: ProviderSnapshot, spec: SandboxSpec, options?: RestoreOptions): Promise<Sandbox> {
     const { snapshotId, mark } = readRef(snapshot.ref);
     const below = await this.layers.of(snapshotId);
     if (below.length === 0) throw new BuildFailed('the snapshot was removed, or taken by another machine: build the template again');
@@ -157,7 +156,7 @@ export class BeamProvider implements Provider {
     await this.opened?.creation.close();
   }
 
-  private async open(imageId: string, below: readonly Layer[], mark: string | undefined, spec: SandboxSpec, options: OperationOptions | undefined): Promise<RemoteSandbox> {
+  private async open(imageId: string, below: readonly Layer[], mark: string | undefined, spec: SandboxSpec, options: RestoreOptions | undefined): Promise<RemoteSandbox> {
     refuse(spec);
     const { gateway, creation } = this.service();
     const id = randomBytes(8).toString('hex');
@@ -172,7 +171,6 @@ export class BeamProvider implements Provider {
     const sandbox = new RemoteSandbox({
       title: this.title,
       endpoint: new BeamEndpoint(gateway, containerId),
-      prepare: PREPARE,
       layers: this.layers,
       place,
       copy: (signal) => this.copy(gateway, containerId, stubId, signal),
@@ -180,13 +178,13 @@ export class BeamProvider implements Provider {
         await gateway.stop(containerId, signal);
         await this.notes.settle(id);
       },
-      ...{ info, spec, below, twin },
+      copied: false,
+      ...{ info, spec, mark, below, twin },
       onEnd: () => this.live.delete(id),
     });
     this.live.set(id, sandbox);
     try {
-      const brought = await sandbox.arrive({ signal: options?.signal });
-      if (mark !== undefined && brought !== mark) throw new SandboxError('Beam has started the sandbox anew instead of from its snapshot');
+      if (!options?.lazily) await sandbox.arrive({ signal: options?.signal });
       return sandbox;
     } catch (error) {
       await sandbox.terminate().catch((failure: Error) => this.context.log(`the sandbox ${id} could not be ended: ${failure.message}`));

@@ -128,5 +128,6 @@ echo "$c"`;
 export const RESIZE = `cd ${SPOOL}/$1 && read -r t <tty && stty -F "$t" cols $2 rows $3`;
 export const ttyNote = (nonce: string): string => `${SPOOL}/${nonce}/tty`;
 
-/** Before the arrival: what a snapshot has brought along of other commands is no longer there. */
-export const PREPARE = `rm -rf ${SPOOL} ${ARRIVALS}; mkdir -p ${SPOOL} ${ARRIVALS} || exit\n`;
+/** Before the first command: what a snapshot has brought along of other commands is removed. `life` is the sandbox's own, so that it is done once if it is asked for twice. */
+export const prepare = (life: string): string => `[ -d ${SPOOL}/${life} ] || { rm -rf ${SPOOL} ${ARRIVALS}; mkdir -p ${ARRIVALS} ${SPOOL}/${life} || exit; }
+`;

@@ -4,9 +4,9 @@ import { join } from 'node:path';
 import type { Readable } from 'node:stream';
 import { unhealthy } from '../account.js';
 import { within } from '../deadline.js';
-import { BuildFailed, SandboxError, Unsupported } from '../errors.js';
+import { BuildFailed, Unsupported } from '../errors.js';
 import { currentOwner } from '../owner.js';
-import type { BaseImage, BuildOptions, Health, OperationOptions, Provider, ProviderContext, ProviderSnapshot, Sandbox, SandboxInfo, SandboxSpec, SnapshotSizes } from '../provider.js';
+import type { BaseImage, BuildOptions, Health, OperationOptions, Provider, ProviderContext, ProviderSnapshot, RestoreOptions, Sandbox, SandboxInfo, SandboxSpec, SnapshotSizes } from '../provider.js';
 import { Creation } from '../remote/creation.js';
 import { Intents } from '../remote/intents.js';
 import { Layers, readRef, type Layer } from '../remote/layers.js';
@@ -100,7 +100,7 @@ export class E2bProvider implements Provider {
     return this.open(machine.template, machine.memoryMB, [], undefined, spec, options);
   }
 
-  async restore(snapshot: ProviderSnapshot, spec: SandboxSpec, options?: OperationOptions): Promise<Sandbox> {
+  async restore(snapshot: ProviderSnapshot, spec: SandboxSpec, options?: RestoreOptions): Promise<Sandbox> {
     const { snapshotId, mark, memoryMB } = readRef(snapshot.ref);
     return this.open(snapshotId, memoryMB ?? DEFAULT_MEMORY_MB, await this.layers.of(snapshotId), mark, spec, options);
   }
@@ -162,7 +162,7 @@ export class E2bProvider implements Provider {
     await this.opened?.creation.close();
   }
 
-  private async open(template: string, memoryMB: number, below: readonly Layer[], mark: string | undefined, spec: SandboxSpec, options: OperationOptions | undefined): Promise<RemoteSandbox> {
+  private async open(template: string, memoryMB: number, below: readonly Layer[], mark: string | undefined, spec: SandboxSpec, options: RestoreOptions | undefined): Promise<RemoteSandbox> {
     refuse(spec);
     const { account, control, creation } = this.service();
     const id = randomBytes(8).toString('hex');
@@ -181,13 +181,13 @@ export class E2bProvider implements Provider {
       place,
       copy: (signal) => control.snapshot(reach.sandboxId, signal),
       end: (signal) => control.kill(reach.sandboxId, signal),
-      ...{ info, spec, memoryMB, below, twin },
+      copied: mark !== undefined,
+      ...{ info, spec, memoryMB, mark, below, twin },
       onEnd: () => this.live.delete(id),
     });
     this.live.set(id, sandbox);
     try {
-      const brought = await sandbox.arrive({ signal: options?.signal });
-      if (mark !== undefined && brought !== mark) throw new SandboxError('E2B has started the sandbox anew instead of from its snapshot');
+      if (!options?.lazily) await sandbox.arrive({ signal: options?.signal });
       return sandbox;
     } catch (error) {
       await sandbox.terminate().catch((failure: Error) => this.context.log(`the sandbox ${id} could not be ended: ${failure.message}`));

@@ -10,10 +10,14 @@ import { Interruption } from '../marked/interruption.js';
 import { ExecTimeout, SandboxError, SandboxLost, Unsupported } from '../errors.js';
 import type { ExecOptions, ExecProcess, ExitStatus, OperationOptions, TerminalSize } from '../provider.js';
 import type { End, Endpoint, RemoteProcess } from './service.js';
+import { Arrival } from './arrival.js';
 import { TerminalOutput } from './terminalOutput.js';
-import { COOKIE, KILL_ALL, KILL_BY_COOKIE, ON_TERMINAL, WRAPPER } from './shell.js';
+import { COOKIE, KILL_ALL, KILL_BY_COOKIE, ON_TERMINAL, WRAPPER, arrival as arrivalScript } from './shell.js';
 
 const START_TIMEOUT_MS = 60_000;
+const ARRIVAL_TIMEOUT_MS = 60_000;
+/** How long who gives up the first command waits for what the sandbox tells before it: without that it cannot be used. */
+const ARRIVAL_GRACE_MS = 5000;
 const LOOK_TIMEOUT_MS = 15_000;
 const KILL_TIMEOUT_MS = 60_000;
 /** How long after its life a sandbox is waited for. */
@@ -33,13 +37,19 @@ export interface Surroundings {
   /** Bytes that a process may map; absent where the machine itself is no larger. */
   readonly memory?: number;
   readonly endsAt: number;
+  /** What a snapshot has left in it; undefined if it is of none. */
+  readonly mark?: string;
+  /** Whether it may be a copy of running processes. */
+  readonly copied: boolean;
+  /** Name of the service. */
+  readonly title: string;
 }
 
 type Output = CommandOutput | TerminalOutput;
 
 export class Commands {
-  /** Processes that belong to the sandbox itself, as the arrival told them. */
-  keep = ' ';
+  /** Processes that belong to the sandbox itself, once it has told them; absent until a first command is on its way there. */
+  private arrived: Promise<string> | undefined;
   /** Resolves when it has ended, as far as has been noticed. */
   readonly ended: Promise<void>;
   private onEnded!: () => void;
@@ -67,6 +77,16 @@ export class Commands {
     return { stdout: output.stdout, stderr: output.stderr, exit, resize: (size) => shape.resize?.((shape.size = size)) };
   }
 
+  /** Resolves with the processes of the sandbox itself. Rejects if it is none of its snapshot: then nothing is run in it. */
+  arrive(): Promise<string> {
+    if (this.arrived) return this.arrived;
+    const { stdout, stderr, exit } = this.launch(['true'], {}, true);
+    stdout.resume();
+    stderr.resume();
+    // One that cannot even be asked for rejects at once.
+    return this.arrived ?? exit.then(() => '');
+  }
+
   /** Runs a script of ours and gives what it printed. */
   async say(script: string, args: readonly string[], signal: AbortSignal, kills = true): Promise<string> {
     const { code, said, errors } = await this.hear(script, args, signal, kills);
@@ -75,6 +95,7 @@ export class Commands {
   }
 
   private async hear(script: string, args: readonly string[], signal: AbortSignal, kills: boolean): Promise<{ code: number; said: string; errors: string }> {
+    await this.arrive();
     if (this.endpoint.say) {
       this.throwIfLost();
       return this.endpoint.say(script, args, signal).catch(async (error: unknown) => Promise.reject(await this.explain(error, signal)));
@@ -88,7 +109,7 @@ export class Commands {
   killAll(options?: OperationOptions): Promise<void> {
     return within('Killing what runs in the sandbox', options, KILL_TIMEOUT_MS, async (signal) => {
       // What is under way has to be read, or the processes could not end.
-      if (!(await this.say(KILL_ALL, [this.keep], signal)).includes('done')) throw new SandboxError('what runs in the sandbox could not be killed');
+      if (!(await this.say(KILL_ALL, [await this.arrive()], signal)).includes('done')) throw new SandboxError('what runs in the sandbox could not be killed');
     });
   }
 
@@ -107,13 +128,17 @@ export class Commands {
     const env = { ...(shape.size && { TERM: TERMINAL_TYPE }), ...this.surroundings.env, ...options.env, [COOKIE]: newNonce() };
     check(argv, env);
     const limits = [options.cwd ?? workdir ?? '', memory === undefined ? '' : String(Math.max(1, memory >> 10))];
-    const command = output instanceof TerminalOutput ? ['/bin/sh', '-c', ON_TERMINAL, 'sh', ...limits, ...argv] : ['/bin/sh', '-c', WRAPPER, 'sh', output.nonce.slice(0, 16), output.nonce.slice(16), ...limits, ...argv];
+    const first = this.arrived === undefined && output instanceof CommandOutput ? this.begin(output) : undefined;
     const interruption = new Interruption(options, endsAt + LIFE_GRACE_MS);
     const stop = new AbortController();
     let process: RemoteProcess | undefined;
     try {
-      const starting = within('Starting a command', { signal: stop.signal }, START_TIMEOUT_MS, (signal) => this.endpoint.start({ argv: command, env, stdin: options.stdin !== undefined, size: shape.size }, output, signal));
-      const begun = await Promise.race([starting, interruption.happened]);
+      const early = first ? undefined : await Promise.race([this.arrive().then(() => undefined), interruption.happened]);
+      if (early !== undefined) throw this.reasonFor(early, options);
+      // What ends the wait for the first command does not end that for what comes before it.
+      const interrupted = first ? interruption.happened.then(async (what) => (await this.patience(first), what)) : interruption.happened;
+      const starting = within('Starting a command', { signal: stop.signal }, START_TIMEOUT_MS, (signal) => this.endpoint.start({ argv: wrapped(argv, limits, output, first && this.surroundings), env, stdin: options.stdin !== undefined, size: shape.size }, first ?? output, signal));
+      const begun = await Promise.race([starting, interrupted]);
       // One that was given up may have begun all the same.
       if (typeof begun === 'string') void starting.then((late) => late.disconnect()).catch(() => undefined);
       else {
@@ -124,13 +149,21 @@ export class Commands {
         shape.resize = (size) => void begun.resize(size, AbortSignal.timeout(LOOK_TIMEOUT_MS)).catch(() => undefined);
         if (shape.size && shape.size !== options.tty) shape.resize(shape.size);
       }
-      const ending = typeof begun === 'string' ? begun : await Promise.race([output.report, begun.closed.then((end) => ({ end })), interruption.happened, this.feed(begun, options.stdin, output, stop.signal)]);
-      if (typeof ending === 'object') return { code: 'code' in ending ? ending.code : codeOf(process!, ending.end) };
+      const ending = typeof begun === 'string' ? begun : await Promise.race([output.report, begun.closed.then((end) => ({ end })), interrupted, this.feed(begun, options.stdin, output, stop.signal), ...(first ? [this.arrived!.then(() => new Promise<never>(() => undefined))] : [])]);
+      if (typeof ending === 'object') {
+        first?.fail(process!.broken ?? new SandboxError(`the sandbox could not be made ready${'end' in ending && ending.end ? `: exit code ${exitCodeOf(ending.end)}` : ''}`));
+        await this.arrived;
+        return { code: 'code' in ending ? ending.code : codeOf(process!, ending.end) };
+      }
       if (this.lost === undefined && kills) await this.kill(env[COOKIE], output, process);
-      if (ending === 'timeout') throw new ExecTimeout(options.timeoutMs!);
-      if (ending === 'expired') throw new SandboxLost('the sandbox outlived its life and does not answer');
-      throw options.signal!.reason;
+      throw this.reasonFor(ending, options);
     } catch (error) {
+      if (first && !first.over) {
+        // Nothing is asked of the sandbox any more: it is as good as gone.
+        const meant = await this.explain(error, options.signal);
+        first.fail(meant);
+        throw meant;
+      }
       // A command whose input broke, or whose start was not answered, may run.
       if (this.lost === undefined && kills && !(error instanceof SandboxError) && error !== options.signal?.reason && !(this.endpoint.translate(error, '') instanceof SandboxLost)) await this.kill(env[COOKIE], output, process).catch(() => undefined);
       throw await this.explain(error, options.signal);
@@ -143,6 +176,29 @@ export class Commands {
         process.leave();
       }
     }
+  }
+
+  /** What the first command says goes through it. */
+  private begin(output: CommandOutput): Arrival {
+    const { mark, title } = this.surroundings;
+    const first = new Arrival(output, (brought) => {
+      if (mark !== undefined && brought !== mark) throw new SandboxError(`${title} has started the sandbox anew instead of from its snapshot`);
+    });
+    this.arrived = within('Restoring the sandbox', undefined, ARRIVAL_TIMEOUT_MS, () => first.told);
+    this.arrived.catch(() => undefined);
+    return first;
+  }
+
+  private async patience(first: Arrival): Promise<void> {
+    const stop = new AbortController();
+    await Promise.race([this.arrived!.catch(() => undefined), pause(ARRIVAL_GRACE_MS, undefined, { signal: stop.signal }).catch(() => undefined)]);
+    stop.abort();
+    first.fail(new SandboxError('the sandbox did not say that it is there before its first command was given up'));
+  }
+
+  private reasonFor(interruption: 'timeout' | 'aborted' | 'expired', { timeoutMs, signal }: ExecOptions): unknown {
+    if (interruption === 'timeout') return new ExecTimeout(timeoutMs!);
+    return interruption === 'expired' ? new SandboxLost('the sandbox outlived its life and does not answer') : signal!.reason;
   }
 
   /** Never resolves: the input's end is not the command's. Rejects if the source breaks, or the way to the command. */
@@ -190,6 +246,13 @@ export class Commands {
   private throwIfLost(): void {
     if (this.lost !== undefined) throw new SandboxLost(this.lost);
   }
+}
+
+/** A command with what is done around it inside; `arriving` if it is the first. */
+function wrapped(argv: readonly string[], limits: readonly string[], output: Output, arriving: Surroundings | undefined): readonly string[] {
+  if (output instanceof TerminalOutput) return ['/bin/sh', '-c', ON_TERMINAL, 'sh', ...limits, ...argv];
+  const script = arriving ? [`${arrivalScript(arriving.copied)}${WRAPPER}`, 'sh', arriving.mark ?? ''] : [WRAPPER, 'sh'];
+  return ['/bin/sh', '-c', ...script, output.nonce.slice(0, 16), output.nonce.slice(16), ...limits, ...argv];
 }
 
 /** A connection ended and the command did not say how. */

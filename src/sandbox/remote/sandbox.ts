@@ -14,7 +14,7 @@ import { RemoteFiles } from './files.js';
 import { refOf, type Layer, type Layers } from './layers.js';
 import type { Place } from './limiter.js';
 import type { Endpoint } from './service.js';
-import { ARRIVAL, CHANGED, LOOK, MARK, SOCKETS, USAGE } from './shell.js';
+import { CHANGED, LOOK, MARK, SOCKETS, USAGE } from './shell.js';
 
 const SHORT_TIMEOUT_MS = 30_000;
 const ARRIVAL_TIMEOUT_MS = 60_000;
@@ -28,8 +28,6 @@ const PAGE = 4096;
 export interface SandboxParts {
   readonly title: string;
   readonly endpoint: Endpoint;
-  /** What is done inside before anything else. */
-  readonly prepare?: string;
   readonly layers: Layers;
   readonly place: Place;
   /** Has the service copy it, and gives the copy's name. */
@@ -40,6 +38,10 @@ export interface SandboxParts {
   readonly spec: SandboxSpec;
   /** Of its machine in MiB, where that may be more than was asked for. */
   readonly memoryMB?: number;
+  /** What the snapshot that it was restored from has left in it. */
+  readonly mark?: string;
+  /** Whether the service copies what runs along with what is on disk. */
+  readonly copied: boolean;
   /** Of the snapshot that it was restored from. */
   readonly below: readonly Layer[];
   /** Another one of the same snapshot, to compare with. */
@@ -55,15 +57,15 @@ export class RemoteSandbox implements Sandbox {
   private ending: Promise<void> | undefined;
 
   constructor(private readonly parts: SandboxParts) {
-    const { endpoint, info, spec, memoryMB } = parts;
+    const { endpoint, info, spec, memoryMB, mark, copied, title } = parts;
     this.id = info.id;
     this.info = info;
     const wanted = spec.resources.memory;
     const memory = wanted !== undefined && memoryMB !== undefined && wanted < memoryMB * 2 ** 20 ? wanted : undefined;
-    this.commands = new Commands(endpoint, { env: spec.env, workdir: spec.workdir, memory, endsAt: Date.now() + spec.lifetimeMs });
+    this.commands = new Commands(endpoint, { env: spec.env, workdir: spec.workdir, memory, endsAt: Date.now() + spec.lifetimeMs, mark, copied, title });
     this.files = new RemoteFiles(
       (argv, options) => this.exec(argv, options),
-      (path, data, signal) => endpoint.upload(path, data, signal),
+      async (path, data, signal) => (await this.commands.arrive(), endpoint.upload(path, data, signal)),
       (error, doing) => this.explain(error, doing),
     );
   }
@@ -72,13 +74,9 @@ export class RemoteSandbox implements Sandbox {
     return this.commands.ended;
   }
 
-  /** Makes it ready, and gives the mark that it has brought along. */
-  arrive(options?: OperationOptions): Promise<string> {
-    return within('Restoring the sandbox', options, ARRIVAL_TIMEOUT_MS, async (signal) => {
-      const [mark = '', processes = ''] = (await this.commands.say(`${this.parts.prepare ?? ''}${ARRIVAL}`, [], signal)).split('\n');
-      this.commands.keep = `${processes} `;
-      return mark;
-    });
+  /** Makes it ready before a first command does. Rejects if it is not of its snapshot, as all that is asked of it does then. */
+  arrive(options?: OperationOptions): Promise<unknown> {
+    return within('Restoring the sandbox', options, ARRIVAL_TIMEOUT_MS, () => this.commands.arrive());
   }
 
   exec(argv: readonly string[], options?: ExecOptions): ExecProcess {
@@ -116,7 +114,7 @@ export class RemoteSandbox implements Sandbox {
 
   ports(options?: OperationOptions): Promise<ListeningPort[]> {
     return within('Looking for ports', options, SHORT_TIMEOUT_MS, async (signal) => {
-      const said = await this.commands.say(SOCKETS, [this.commands.keep], signal);
+      const said = await this.commands.say(SOCKETS, [await this.commands.arrive()], signal);
       const held = new Set([...said.matchAll(/ -> socket:\[(\d+)\]$/gm)].map(([, inode]) => Number(inode)));
       return portsOf(listeningSockets(said).filter(({ inode }) => held.has(inode)));
     });

@@ -10,6 +10,7 @@ export const FAULTS = {
   slowCreate: 'a creation takes two seconds longer',
   lostReply: 'a sandbox is created, and the connection breaks before the answer',
   zombie: 'a created sandbox is listed as running and answers nothing',
+  coldStart: 'a sandbox is started anew from the bare root instead of from its snapshot',
   vanish: 'a sandbox ends while a request to it is under way',
 } as const;
 

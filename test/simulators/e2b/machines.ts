@@ -113,7 +113,7 @@ export class Machines implements Account {
 
   private async open(template: Template, asked: NewSandbox): Promise<Simulated> {
     const spec = await specOf({}, { cpu: template.cpuCount, memory: template.memoryMB << 20 }, asked.allow_internet_access === false ? 'none' : 'full');
-    const sandbox = template.snapshot ? await this.host.provider.restore(template.snapshot, spec) : await this.host.provider.create(this.host.base, spec);
+    const sandbox = template.snapshot && !this.faults().strikes('coldStart') ? await this.host.provider.restore(template.snapshot, spec) : await this.host.provider.create(this.host.base, spec);
     const machine: Simulated = new Simulated(sandbox, template, asked, () => void this.kill(machine));
     this.live.set(machine.sandboxID, machine);
     return machine;
