@@ -109,6 +109,11 @@ describe('Beam when it fails', function () {
     const [id] = snapshot.ref.split(' ');
     await assert.rejects(provider.restore({ ...snapshot, ref: `${id} ${'0'.repeat(32)}` }, await spec()), /anew instead of from its snapshot/);
     await none('it to be ended');
+    await simulated.faults({ coldStart: 1 });
+    const cold = await provider.restore(snapshot, await spec(), { lazily: true });
+    await simulated.faults({});
+    for (const each of [output(cold, 'echo believed'), cold.killAll()]) await assert.rejects(each, { name: 'SandboxError', retryable: true, message: /anew instead of from its snapshot/ });
+    await cold.terminate();
   });
   const reapAll = async (): Promise<void> => {
     for (const { id } of await provider.list()) await provider.terminate(id);

@@ -7,6 +7,7 @@ import { createServer, type AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { Sandbox as VendorSandbox } from 'e2b';
 import { reap } from '../../src/engine/reap.js';
 import { createProvider } from '../../src/sandbox/e2b/index.js';
 import { currentOwner } from '../../src/sandbox/owner.js';
@@ -98,6 +99,31 @@ describe('E2B when it fails', function () {
     const [id, , memory] = snapshot.ref.split(' ');
     await assert.rejects(provider.restore({ ...snapshot, ref: `${id} ${'0'.repeat(32)} ${memory}` }, await spec()), /anew instead of from its snapshot/);
     await none('it to be ended');
+    await simulated.faults({ coldStart: 1 });
+    await assert.rejects(restore(), /anew instead of from its snapshot/);
+    await none('it to be ended');
+  });
+
+  it('a sandbox that is taken unseen shows with the first command that it is of its snapshot; if it is not, nothing is run in it', async () => {
+    const lazily = async (): Promise<Sandbox> => provider.restore(snapshot, await spec(), { lazily: true });
+    const asked = async (): Promise<number> => (await simulated.state()).requests['POST /process.Process/Start']!;
+    const before = await asked();
+    const sound = await lazily();
+    assert.deepEqual(await Promise.all([output(sound, 'cat /srv/state'), output(sound, 'echo too')]), ['prepared\n', 'too\n']);
+    assert.equal((await asked()) - before, 2);
+    await simulated.faults({ coldStart: 1 });
+    const cold = await lazily();
+    await simulated.faults({});
+    const anew = { name: 'SandboxError', retryable: true, message: 'E2B has started the sandbox anew instead of from its snapshot' };
+    await assert.rejects(output(cold, 'echo believed; touch /srv/ran'), anew);
+    await assert.rejects(cold.killAll(), anew);
+    await assert.rejects(cold.files.write('/srv/x', 'x'), anew);
+    const { E2B_API_KEY: apiKey, E2B_API_URL: apiUrl, E2B_SANDBOX_URL: sandboxUrl } = simulated.environment;
+    const ids = (await simulated.state()).sandboxes.filter(({ metadata }) => metadata['rl-sandboxes.id'] === cold.id).map(({ sandboxID }) => sandboxID);
+    const there = await VendorSandbox.connect(ids[0]!, { apiKey, apiUrl, sandboxUrl });
+    assert.deepEqual([await there.files.exists('/srv/state'), await there.files.exists('/srv/ran')], [false, false]);
+    await Promise.all([sound.terminate(), cold.terminate()]);
+    await none('them to be ended');
   });
 
   it('an account that allows less than was thought is asked more slowly, and all get their sandbox', async () => {

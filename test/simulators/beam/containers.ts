@@ -106,8 +106,9 @@ export class Containers {
     }
   }
 
-  create(stub: Stub, delay: Promise<void>, checkpoint?: Checkpoint): Container {
-    const { snapshot } = checkpoint ?? this.images.get(stub.body.image_id ?? '') ?? {};
+  /** `from`: something else than the stub's image. */
+  create(stub: Stub, delay: Promise<void>, from?: Pick<Image, 'snapshot'>): Container {
+    const { snapshot } = from ?? this.images.get(stub.body.image_id ?? '') ?? {};
     const making = async (): Promise<void> => {
       await delay;
       const { cpu, memory, env = [], block_network: blocked } = stub.body;

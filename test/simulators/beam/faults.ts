@@ -10,7 +10,7 @@ export const FAULTS = {
   zombie: 'a created sandbox is listed as running and runs nothing',
   vanish: 'a sandbox ends while a request to it is under way',
   snapshotFails: 'a snapshot is refused',
-  coldStart: 'a sandbox of a checkpoint is started anew instead',
+  coldStart: 'a sandbox is started anew instead of from its snapshot: one of a checkpoint from its image, any other one from a bare root',
   duplicateImage: 'a snapshot of the file system is given the name of an earlier one',
 } as const;
 

@@ -142,7 +142,8 @@ export class Gateway {
     if (this.creations.length >= this.quota.creationsPerSecond) throw new Refusal(429, 'rate of creations exceeded', 1);
     if (this.containers.live.size >= this.quota.concurrent) throw new NotOk('concurrency limit has been reached');
     this.creations.push(now);
-    const container = this.containers.create(stub, this.faults.strikes('slowCreate') ? pause(SLOW_MS) : Promise.resolve(), checkpoint && this.faults.strikes('coldStart') ? undefined : checkpoint);
+    const from = !this.faults.strikes('coldStart') ? checkpoint : checkpoint ? undefined : {};
+    const container = this.containers.create(stub, this.faults.strikes('slowCreate') ? pause(SLOW_MS) : Promise.resolve(), from);
     container.zombie = this.faults.strikes('zombie');
     return this.faults.strikes('lostReply') ? LOST : { ok: true, containerId: container.containerId, errorMsg: '', stubId };
   }
