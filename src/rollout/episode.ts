@@ -230,7 +230,11 @@ async function playWith(gpus: EpisodeGpus, id: EpisodeId, context: EpisodeContex
       });
       if (template.artifacts.length === 0) return;
       await sandbox.killAll({ signal });
-      attempt.artifacts = await keepArtifacts(sandbox, template.artifacts, context.folder(id.episode).artifacts, context.secrets, signal);
+      const { count, cut } = await keepArtifacts(sandbox, template.artifacts, context.folder(id.episode).artifacts, redactor, signal);
+      attempt.artifacts = count;
+      if (cut === undefined) return;
+      attempt.trace.note('warning', 'artifacts', cut);
+      attempt.cause ??= `artifacts: ${cut}; those before are kept`;
     });
     played = true;
     return template.keepWarmMs === undefined ? undefined : sandbox;

@@ -55,17 +55,6 @@ export class Redactor {
     return pipeline(source, this.transform(), () => undefined);
   }
 
-  /** Whether a value occurs anywhere in a stream. */
-  async occursIn(source: Readable): Promise<boolean> {
-    let held = Buffer.alloc(0);
-    for await (const chunk of source as AsyncIterable<Buffer>) {
-      const data = Buffer.concat([held, chunk]);
-      if (this.values.some((value) => data.includes(value))) return true;
-      held = data.subarray(data.length - this.unfinished(data));
-    }
-    return false;
-  }
-
   /** Holds back as many bytes as could be the start of a value. */
   private transform(): Transform {
     let held = Buffer.alloc(0);

@@ -65,6 +65,10 @@ export interface ExtractOptions {
   readonly signal?: AbortSignal;
   /** Told of every entry that was left out, and why. The name is text from the sandbox. */
   readonly onSkip?: (name: string, reason: string) => void;
+  /** If given, a limit that is passed ends the unpacking with what there is by then. */
+  readonly onLimit?: (why: string) => void;
+  /** Takes out of names and contents what must not reach the disk. */
+  readonly redactor?: { text(text: string): string; clean(source: Readable): Readable };
 }
 
 export interface ExtractedFile {
@@ -79,7 +83,7 @@ export interface ExtractedFile {
  * absolute names, `..`, devices and pipes are skipped; links are made last, and only those whose target stays inside; hard links
  * become copies; setuid, setgid and sticky bits are cleared. Returns the files and links that were made, in the archive's order.
  *
- * @throws LimitExceeded as soon as a limit is passed; what was unpacked until then stays.
+ * @throws LimitExceeded as soon as a limit is passed, without `onLimit`; what was unpacked until then stays.
  */
 export async function extractArchive(tar: Readable, directory: string, options: ExtractOptions): Promise<ExtractedFile[]> {
   await mkdir(directory, { recursive: true });
@@ -93,6 +97,10 @@ export async function extractArchive(tar: Readable, directory: string, options: 
     await feed;
   } catch (error) {
     options.signal?.throwIfAborted();
+    if (options.onLimit && error instanceof LimitExceeded) {
+      options.onLimit(error.message);
+      return await unpacked.finish();
+    }
     if (error instanceof SandboxError) throw error;
     throw new SandboxError(`the archive from the sandbox is broken: ${(error as Error).message}`, { cause: error });
   } finally {
@@ -117,7 +125,9 @@ class Unpacking {
   async entry(header: Header, body: Readable): Promise<void> {
     this.options.signal?.throwIfAborted();
     if (++this.entries > this.options.maxFiles) throw new LimitExceeded(`the archive holds more than ${this.options.maxFiles} entries`);
-    const name = nameInside(header.name);
+    const clean = (text: string): string => this.options.redactor?.text(text) ?? text;
+    const name = nameInside(clean(header.name));
+    if (header.linkname) header.linkname = clean(header.linkname);
     const reason = name === undefined ? 'its name leads outside' : await this.unpack(name, header, body);
     if (reason !== undefined) this.options.onSkip?.(header.name, reason);
     body.resume();
@@ -148,7 +158,7 @@ class Unpacking {
     const file = await open(target, constants.O_WRONLY | constants.O_CREAT | constants.O_TRUNC | constants.O_NOFOLLOW | constants.O_NONBLOCK, 0o600).catch(() => undefined);
     if (file === undefined) return 'something else is at its place';
     try {
-      for await (const chunk of body) await file.writeFile(chunk as Uint8Array);
+      for await (const chunk of this.options.redactor?.clean(body) ?? body) await file.writeFile(chunk as Uint8Array);
       await file.chmod(permissions(header));
     } finally {
       await file.close();

@@ -110,7 +110,7 @@ describe('rl-sandboxes run', function () {
     const value = 'correct-horse-battery-staple';
     const file = await workspace.template(
       'secretive',
-      `secrets: [MY_TOKEN]\nsetup:\n  - run: echo "setup has $MY_TOKEN"\nepisode:\n  run: |\n    echo "here is $MY_TOKEN"; echo "$MY_TOKEN" >&2; echo "$MY_TOKEN" > /stolen.txt; echo "\${#MY_TOKEN}"\nartifacts: [/stolen.txt]\n`,
+      `secrets: [MY_TOKEN]\nsetup:\n  - run: echo "setup has $MY_TOKEN"\nepisode:\n  run: |\n    echo "here is $MY_TOKEN"; echo "$MY_TOKEN" >&2; mkdir -p /out/$MY_TOKEN; echo "$MY_TOKEN" > /out/$MY_TOKEN/stolen.txt; ln -s $MY_TOKEN /out/link; truncate -s 2G /out/z; echo "\${#MY_TOKEN}"\nartifacts: [/out]\n`,
     );
     const missing = await workspace.run('run', file);
     assert.equal(missing.code, 1);
@@ -118,8 +118,10 @@ describe('rl-sandboxes run', function () {
     const { stdout, stderr, code } = await workspace.start(['run', file, '-v', '--rebuild'], { MY_TOKEN: value }).result;
     assert.equal(code, 0, stderr);
     assert.match(stdout, new RegExp(`mean +${value.length}\\.0000`));
+    assert.match(stdout, /1 x artifacts: the archive holds more than \d+ bytes; those before are kept/);
     assert.ok(!(stdout + stderr).includes(value));
     for (const entry of await readdir(workspace.path('.rlenv'), { recursive: true, withFileTypes: true })) {
+      assert.ok(!entry.name.includes(value), `${join(entry.parentPath, entry.name)} is named after the secret`);
       if (!entry.isFile()) continue;
       const content = await readFile(join(entry.parentPath, entry.name));
       assert.ok(!content.includes(value), `${join(entry.parentPath, entry.name)} holds the secret`);
