@@ -1,5 +1,5 @@
 // `npm test`: installs what suites need and may be installed, builds, runs the suites, and counts. Names of suites pick some of them;
-// `--grep PATTERN` picks tests. The last line is always `N passed, N failed, N skipped`; the exit code is 1 if any failed.
+// `--grep PATTERN` picks tests, `--slowest N` names those of each suite that took longest. The last line is always `N passed, N failed, N skipped`; the exit code is 1 if any failed.
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -16,7 +16,7 @@ import { ensureDependencies } from './setup/dependencies.mjs';
 
 process.chdir(fileURLToPath(new URL('..', import.meta.url)));
 
-const { values, positionals } = parseArgs({ options: { grep: { type: 'string' } }, allowPositionals: true });
+const { values, positionals } = parseArgs({ options: { grep: { type: 'string' }, slowest: { type: 'string', default: '0' } }, allowPositionals: true });
 const unknown = positionals.filter((name) => !SUITES.some((suite) => suite.name === name));
 if (unknown.length) {
   console.error(`There is no suite ${unknown.join(', ')}; there are ${SUITES.map(({ name }) => name).join(', ')}.`);
@@ -73,10 +73,10 @@ async function build() {
 async function runOne(suite) {
   const started = performance.now();
   const { reason, broken } = await obstacle(suite).then((reason) => ({ reason }), (broken) => ({ broken }));
-  const { passed, flaky, failures, skips } = broken
-    ? { passed: 0, flaky: [], failures: [{ title: suite.name, error: `could not be set up: ${broken.message}` }], skips: [] }
+  const { passed, flaky, failures, skips, times } = broken
+    ? { passed: 0, flaky: [], failures: [{ title: suite.name, error: `could not be set up: ${broken.message}` }], skips: [], times: [] }
     : reason
-    ? { passed: 0, flaky: [], failures: [], skips: [{ title: suite.name, reason }] }
+    ? { passed: 0, flaky: [], failures: [], skips: [{ title: suite.name, reason }], times: [] }
     : await runSuite(suite, { scratch, env: machine.env, grep: values.grep, onProgress: (results) => showProgress(suite, results) });
   clearLine();
   for (const { title, error } of failures) console.log(`- failed: ${title}\n${indent(error)}`);
@@ -84,6 +84,8 @@ async function runOne(suite) {
   for (const { title, reason: why } of skips) console.log(`- skipped: ${title}: ${why.replaceAll(/\s+/g, ' ')}`);
   const again = flaky.length ? ` (${flaky.length} at the second attempt)` : '';
   console.log(`${suite.name}: ${passed} passed${again}, ${failures.length} failed, ${skips.length} skipped  (${seconds(performance.now() - started)})`);
+  const slowest = times.toSorted((a, b) => b.ms - a.ms).slice(0, Number(values.slowest));
+  for (const { title, ms } of slowest) console.log(`    ${seconds(ms).padStart(8)}  ${title}`);
   total.passed += passed;
   total.failed += failures.length;
   total.skipped += skips.length;

@@ -8,6 +8,8 @@ export class Results {
   skips = [];
   /** Tests that failed and then passed, with the error of the first attempt. */
   flaky = [];
+  /** How long each test took that passed. @type {{ title: string, ms: number }[]} */
+  times = [];
   #retried = new Map();
   ended = false;
   /** Titles of tests that have begun and not ended. */
@@ -54,6 +56,7 @@ export class Results {
     if (event.type === 'retry' && !first) this.#retried.set(event.title, event);
     if (event.type === 'pass') {
       this.passed += 1;
+      this.times.push({ title: event.title, ms: event.ms });
       if (first) this.flaky.push(first);
     }
     // The first attempt tells more: a later one may begin where that one stopped.

@@ -61,11 +61,11 @@ function wholeFailures(suite, results, { code, timedOut, output, late }, grep) {
 /**
  * @param {import('./suites.mjs').Suite} suite
  * @param {{ scratch: string, env: NodeJS.ProcessEnv, grep?: string, onProgress: (results: Results) => void }} options `scratch` is a folder that exists
- * @returns {Promise<{ passed: number, flaky: { title: string, error: string }[], failures: { title: string, error: string }[], skips: { title: string, reason: string }[] }>}
+ * @returns {Promise<{ passed: number, flaky: { title: string, error: string }[], failures: { title: string, error: string }[], skips: { title: string, reason: string }[], times: { title: string, ms: number }[] }>}
  */
 export async function runSuite(suite, { scratch: parent, env, grep, onProgress }) {
   const files = suite.files ? await suite.files() : [];
-  if (suite.files && !files.length) return { passed: 0, flaky: [], failures: [failure(suite, 'has no test files')], skips: [] };
+  if (suite.files && !files.length) return { passed: 0, flaky: [], failures: [failure(suite, 'has no test files')], skips: [], times: [] };
 
   const scratch = join(parent, suite.name);
   const folders = scratchEnvironment(scratch);
@@ -99,8 +99,8 @@ export async function runSuite(suite, { scratch: parent, env, grep, onProgress }
   await rm(scratch, { recursive: true, force: true, maxRetries: 5 }).catch((error) => left.push(failure(suite, `left behind what cannot be removed: ${error.message}`)));
   if (suite.command) {
     const failed = outcome.code !== 0 || outcome.timedOut;
-    return { passed: failed ? 0 : 1, flaky: [], failures: [...(failed ? [failure(suite, outcome.output.trim())] : []), ...left], skips: [] };
+    return { passed: failed ? 0 : 1, flaky: [], failures: [...(failed ? [failure(suite, outcome.output.trim())] : []), ...left], skips: [], times: [] };
   }
   const whole = wholeFailures(suite, results, { ...outcome, late: abort.signal.aborted }, grep);
-  return { passed: results.passed, flaky: results.flaky, failures: [...results.failures, ...whole, ...left], skips: results.skips };
+  return { passed: results.passed, flaky: results.flaky, failures: [...results.failures, ...whole, ...left], skips: results.skips, times: results.times };
 }
