@@ -5,7 +5,7 @@ import { TemplateError } from '../template/template.js';
 import { plain } from './plain.js';
 
 /** Documented in docs/cli.md. */
-export const EXIT = { done: 0, failed: 1, usage: 2, cancelled: 130 } as const;
+export const EXIT = { done: 0, failed: 1, usage: 2, unavailable: 3, cancelled: 130 } as const;
 
 /** The words of the command line were wrong. */
 export class UsageError extends Error {}
@@ -43,7 +43,7 @@ export function failureObject(error: unknown): Record<string, unknown> {
       code: known.name,
       message: sentence(known),
       ...(known instanceof TemplateError && { problems: known.problems }),
-      ...(known instanceof ProviderUnavailable && { hint: known.hint }),
+      ...(known instanceof ProviderUnavailable && { hint: known.hint, problem: known.problem }),
       ...(known instanceof BuildFailed && { output: known.output }),
     },
   };

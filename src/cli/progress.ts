@@ -1,6 +1,7 @@
 /** Progress of a run: one line that is rewritten on a terminal, a plain line now and then in a pipe. */
 import { clearLine, cursorTo } from 'node:readline';
 import type { LiveRun } from '../engine/liveRun.js';
+import type { RunWaits } from '../protocol/runView.js';
 import { spending } from './cost.js';
 import { milliseconds, plural, reward } from './format.js';
 
@@ -57,6 +58,7 @@ export class Progress {
     const share = total ? finished / total : 1;
     const elapsed = now - (this.started?.at ?? now);
     const rate = elapsed > 0 ? ((finished - (this.started?.finished ?? 0)) * 1000) / elapsed : 0;
+    const waits = live.waits();
     const parts = [
       name,
       ...(this.terminal ? [`[${'█'.repeat(Math.round(share * BAR_WIDTH)).padEnd(BAR_WIDTH, '░')}]`] : []),
@@ -65,8 +67,15 @@ export class Progress {
       `mean ${reward(sofar.scored ? sofar.sum / sofar.scored : null, 3)}`,
       ...(errors ? [plural(errors, 'error')] : []),
       ...(live.meter ? [spending(live.meter.spent, record.maxCost)] : record.costUnknown === undefined ? [] : ['cost not known']),
+      ...(waits ? [waitsText(waits)] : []),
       ...(rate > 0 && finished < total ? [`${milliseconds(((total - finished) * 1000) / rate)} left`] : []),
     ];
     return parts.join('  ');
   }
+}
+
+/** Whose word it is, and what it is. */
+function waitsText({ title, creations, places, perSecond, refused }: RunWaits): string {
+  const limit = `${places} at once, ${Number(perSecond.toPrecision(2))} a second`;
+  return `${creations} waiting for ${title}, which ${refused ? `has refused more than ${limit} for now` : `allows ${limit}`}`;
 }

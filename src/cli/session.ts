@@ -1,6 +1,7 @@
 /** What every command needs: an engine, where output goes, and a clean end on Ctrl-C. */
 import { setMaxListeners } from 'node:events';
 import { Engine, shareGpus } from '../engine/engine.js';
+import { ProviderUnavailable } from '../sandbox/errors.js';
 import { findPlace, gpuFolder } from '../runner/place.js';
 import { findRoot } from '../store/layout.js';
 import { EXIT, UsageError, describeFailure, failureObject } from './failure.js';
@@ -61,7 +62,7 @@ export class Session {
     try {
       process.exitCode = (await command(session)) ?? EXIT.done;
     } catch (error) {
-      process.exitCode = session.signal.aborted ? EXIT.cancelled : error instanceof UsageError ? EXIT.usage : EXIT.failed;
+      process.exitCode = session.signal.aborted ? EXIT.cancelled : error instanceof UsageError ? EXIT.usage : error instanceof ProviderUnavailable ? EXIT.unavailable : EXIT.failed;
       if (!session.signal.aborted || !(error instanceof Interrupted)) {
         if (session.json) session.print(plainJson(failureObject(error)));
         else process.stderr.write(`${describeFailure(error)}\n`);

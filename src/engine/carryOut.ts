@@ -21,7 +21,7 @@ import type { BuildResult } from './reports.js';
 import { RunReader, totals } from './runReader.js';
 import { removeForgotten } from './snapshots/manage.js';
 
-/** How often the sum is written down and told. */
+/** How often the sum is written down and told, and what sandboxes wait for. */
 const COST_NOTED_MS = 2000;
 /** And while sandboxes are kept after the run. */
 const KEPT_NOTED_MS = 5000;
@@ -43,7 +43,11 @@ export async function carryOut(live: LiveRun, { template, secrets, choice, polic
   const { maxCost } = live.record;
   const bill = billing && new Bill(live.record, billing, () => live.capReached(maxCost!));
   live.meter = bill?.meter;
-  const tell = bill && setInterval(() => void update(live, engine, {}).catch(() => undefined), COST_NOTED_MS);
+  live.waits = () => {
+    const waits = choice.provider.waits?.();
+    return waits && { title: choice.provider.title, ...waits };
+  };
+  const tell = (bill ?? choice.provider.waits) && setInterval(() => void update(live, engine, {}).catch(() => undefined), COST_NOTED_MS);
   let log: EpisodeLog | undefined;
   /** Keeps snapshots from being deleted while the run restores from them. */
   const uses: (() => void)[] = [];

@@ -310,7 +310,8 @@ export class Engine {
 
   async snapshot(id: string): Promise<RunSnapshot> {
     const run = await this.record(id);
-    return (await this.reader(id)).snapshot(run, this.live.get(id)?.running ?? 0);
+    const live = this.live.get(id);
+    return (await this.reader(id)).snapshot(run, live?.running ?? 0, live?.waits());
   }
 
   async rows(id: string, query: RowsQuery): Promise<Rows> {

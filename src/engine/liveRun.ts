@@ -1,4 +1,5 @@
 /** A run that this process is carrying out. */
+import type { RunWaits } from '../protocol/runView.js';
 import { CostReached, type Meter } from '../rollout/meter.js';
 import type { ManualSeats } from '../rollout/policies/index.js';
 import { RunAggregate } from '../rollout/summary.js';
@@ -18,6 +19,8 @@ export class LiveRun {
   running = 0;
   /** Of a run that costs something. */
   meter: Meter | undefined;
+  /** What holds its sandboxes up at a service, while something does. */
+  waits: () => RunWaits | undefined = () => undefined;
   /** The record on its way to the disk; never rejects. */
   writing: Promise<void> = Promise.resolve();
   /** Cheap figures for a line of progress; the exact ones are the aggregate's. */

@@ -53,7 +53,7 @@ export class Providers {
       const problems = problemsOf(parsed, entry);
       if (problems.length) throw new TemplateError(problems);
       const health = await this.check(named, signal);
-      if (!health.ok) throw new ProviderUnavailable(`${entry.title} cannot be used: ${health.summary}`, health.hint ?? 'run `rl-sandboxes doctor`');
+      if (!health.ok) throw new ProviderUnavailable(`${entry.title} cannot be used: ${health.summary}`, health.hint ?? 'run `rl-sandboxes doctor`', { problem: health.code });
       const provider = await this.get(named);
       const lack = await lackOf(template, provider, health, signal);
       if (lack !== undefined) throw new ProviderUnavailable(`${entry.title} cannot be used: ${lack}`, 'ask for less in the template, or use another provider');

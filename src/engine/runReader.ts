@@ -2,7 +2,7 @@
 import { EpisodeReader } from '../store/episodeLog.js';
 import type { Layout } from '../store/layout.js';
 import type { EpisodeRecord, RunRecord, RunTotals } from '../store/records.js';
-import type { Groups, GroupsQuery, Rows, RowsQuery, RunSnapshot, SeedFigures } from '../protocol/runView.js';
+import type { Groups, GroupsQuery, Rows, RowsQuery, RunSnapshot, RunWaits, SeedFigures } from '../protocol/runView.js';
 import { findings } from './findings.js';
 import { advantageOf, queryGroups, seedFigures } from '../rollout/groups.js';
 import { RunAggregate } from '../rollout/summary.js';
@@ -39,15 +39,15 @@ export class RunReader {
     return this.reading;
   }
 
-  snapshot(run: RunRecord, running: number): RunSnapshot {
-    const seen = `${this.records.length} ${running} ${run.state} ${run.snapshot?.id} ${run.cost?.spent}`;
+  snapshot(run: RunRecord, running: number, waits?: RunWaits): RunSnapshot {
+    const seen = `${this.records.length} ${running} ${run.state} ${run.snapshot?.id} ${run.cost?.spent} ${JSON.stringify(waits)}`;
     if (seen !== this.seen) {
       this.seen = seen;
       this.revision += 1;
     }
     const durationMs = (run.finishedAt ?? Date.now()) - (run.startedAt ?? run.createdAt);
     const figures = this.aggregate.snapshot();
-    return { run, running, ...figures, findings: findings({ run, ...figures }), ...this.seeds(), revision: this.revision, episodesPerSecond: perSecond(this.records.length, durationMs), durationMs };
+    return { run, running, ...figures, findings: findings({ run, ...figures }), ...(waits && { waits }), ...this.seeds(), revision: this.revision, episodesPerSecond: perSecond(this.records.length, durationMs), durationMs };
   }
 
   private seeds(): SeedFigures {

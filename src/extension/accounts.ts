@@ -29,6 +29,8 @@ export interface AccountState {
   readonly profiles: readonly string[];
   /** Where the key comes from that counts now. */
   readonly source: { readonly kind: 'profile'; readonly name: string } | { readonly kind: 'environment' } | { readonly kind: 'none' };
+  /** The profile that is to count, whose key VS Code has not kept. */
+  readonly lost?: string;
   /** Of the last check since it counts. */
   readonly report?: ProviderReport;
 }
@@ -76,7 +78,7 @@ export class Accounts extends Disposing {
     const active = this.active(service.id);
     const report = this.reports.get(service.id);
     if (active !== undefined && profiles.includes(active)) return { service, profiles, report, source: { kind: 'profile', name: active } };
-    return { service, profiles, report, source: { kind: process.env[service.account.key] ? 'environment' : 'none' } };
+    return { service, profiles, report, lost: active, source: { kind: process.env[service.account.key] ? 'environment' : 'none' } };
   }
 
   /** Tries an account before it is kept. */

@@ -14,6 +14,15 @@ export type Finding =
   | { readonly what: 'noop-scores'; readonly mean: number }
   | { readonly what: 'replay-differs' | 'fork-differs'; readonly count: number; readonly of: number };
 
+/** Creations that wait at a service whose name is `title`, of all runs there; the figures are a provider's `Waits`. */
+export interface RunWaits {
+  readonly title: string;
+  readonly creations: number;
+  readonly places: number;
+  readonly perSecond: number;
+  readonly refused: boolean;
+}
+
 /** Everything above the table, complete each time. */
 export interface RunSnapshot extends SeedFigures {
   readonly run: RunRecord;
@@ -30,6 +39,8 @@ export interface RunSnapshot extends SeedFigures {
   readonly failures: readonly FailureGroup[];
   readonly components: readonly ComponentFigures[];
   readonly findings: readonly Finding[];
+  /** Of a live run, while sandboxes wait to be created at a service. */
+  readonly waits?: RunWaits;
   readonly episodesPerSecond: number | null;
   /** Wall time so far or in all, ms. */
   readonly durationMs: number;

@@ -26,7 +26,7 @@ export const addressNames = ({ domain, urls }: AccountForm): readonly string[] =
 /** Why a service gave no good answer, as the result of a provider's `check()`: a wrong key, no network and no quota are told apart. */
 export function unhealthy(error: unknown, { otherwise, quota, network }: { readonly otherwise: string; readonly quota: string; readonly network: string }): Health {
   const { message } = error as Error;
-  if (error instanceof LimitExceeded) return { ok: false, summary: message, hint: quota, code: 'quota' };
+  if (error instanceof LimitExceeded) return { ok: false, summary: `the quota of the account is used up: ${message}`, hint: quota, code: 'quota' };
   if (error instanceof OperationTimeout) return { ok: false, summary: message, hint: network, code: 'no-network' };
   if (error instanceof ProviderUnavailable) return { ok: false, summary: message, hint: error.hint, code: error.problem ?? 'error' };
   return { ok: false, summary: message, hint: otherwise, code: 'error' };

@@ -1,4 +1,5 @@
 /** The family of errors that the machinery raises. All but `Unsupported` and those about what a caller asked for are infrastructure: retried where that can help, never a reward. */
+import type { Health } from './provider.js';
 
 export class SandboxError extends Error {
   /** Whether doing the same again may succeed. */
@@ -13,13 +14,10 @@ export class SandboxError extends Error {
   }
 }
 
-/** What is wrong with an account: there is none, its key is refused, or its service cannot be reached. */
-export type AccountProblem = 'signed-out' | 'wrong-key' | 'no-network';
-
 /** The provider does not answer. `hint` is what a person can do. */
 export class ProviderUnavailable extends SandboxError {
-  readonly problem: AccountProblem | undefined;
-  constructor(message: string, readonly hint: string, options?: { cause?: unknown; problem?: AccountProblem }) {
+  readonly problem: Health['code'];
+  constructor(message: string, readonly hint: string, options?: { cause?: unknown; problem?: Health['code'] }) {
     super(message, options);
     this.problem = options?.problem;
   }

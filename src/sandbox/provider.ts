@@ -3,7 +3,6 @@
  * `test/integration/conformance.ts`; everything else in the project knows only this file.
  */
 import type { Duplex, Readable } from 'node:stream';
-import type { AccountProblem } from './errors.js';
 import type { NetworkRequest } from './network/proxy.js';
 
 /** `none`: the sandbox's own loopback interface and nothing else. `full`: what the machine has. A list: the same as `none`, with a proxy that leads to these hosts only (`network/allowList.ts`). */
@@ -50,7 +49,7 @@ export interface Health {
   /** What a person can do about it; present when not ok. */
   readonly hint?: string;
   /** Stable name of the reason, for a view to hang an action on. */
-  readonly code?: 'not-installed' | 'not-running' | 'permission' | 'wrong-context' | 'unsupported' | AccountProblem | 'quota' | 'error';
+  readonly code?: 'not-installed' | 'not-running' | 'permission' | 'wrong-context' | 'unsupported' | 'signed-out' | 'wrong-key' | 'no-network' | 'quota' | 'error';
   /** What is in force for each limit; absent when not ok. */
   readonly limits?: { readonly cpu: LimitMechanism; readonly memory: LimitMechanism; readonly pids: LimitMechanism; readonly disk: LimitMechanism };
   /** Why isolation of that kind cannot be had from it, in one line each; a kind that is not named can be had if the capabilities have it. */
@@ -59,7 +58,7 @@ export interface Health {
   readonly noMemorySnapshots?: string;
   /** The same of sandboxes that are suspended, of a provider that can. */
   readonly noSuspend?: string;
-  /** Of a service: which, how many sandboxes of this project live there, and what the plan allows. */
+  /** Of a service: which, how many sandboxes live there (of this project, where the service can tell), and what the plan allows. */
   readonly account?: { readonly service: string; readonly live: number; readonly concurrent: number; readonly creationsPerSecond: number };
   /** Further lines for `doctor`, as label and text. */
   readonly details?: Readonly<Record<string, string>>;
@@ -367,8 +366,21 @@ export interface Provider {
   exportSnapshot(snapshot: ProviderSnapshot, options?: OperationOptions): Promise<Readable>;
   /** Takes in what `exportSnapshot` gave, here or on another machine. Hostile: nothing is made outside the snapshot. When it fails nothing is kept. */
   importSnapshot(data: Readable, kind: SnapshotKind, options?: OperationOptions): Promise<ProviderSnapshot>;
+  /** At a service: for what sandboxes wait that are to be created, while some do. */
+  waits?(): Waits | undefined;
   /** Closes connections. Sandboxes are not touched. */
   close(): Promise<void>;
+}
+
+/** Creations that wait at an account, of all who use it in this process. */
+export interface Waits {
+  readonly creations: number;
+  /** Sandboxes that may live at once, for now. */
+  readonly places: number;
+  /** Creations, for now. */
+  readonly perSecond: number;
+  /** Whether one of these is less than the plan is known to allow, because the service has refused more. */
+  readonly refused: boolean;
 }
 
 /** What a provider is made with. */

@@ -1,5 +1,6 @@
 /** A real VS Code for tests: its server, started on a free port with a profile of its own, opened in a Chromium. */
 import { spawn } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { mkdir, mkdtemp, readFile, readdir, rm, writeFile } from 'node:fs/promises';
 import { createInterface } from 'node:readline';
@@ -119,6 +120,18 @@ async function install(server: VsCodeServer, home: string, vsix: string): Promis
   if (code !== 0) throw new Error(`installing ${vsix} ended with exit code ${code}:\n${Buffer.concat(output).toString()}`);
 }
 
+/** Where the page asks for the server's half of the key that secrets are encrypted with. */
+export const SECRETS_KEY = '**/mint-key';
+
+/**
+ * Answers as the front of a VS Code in the browser does, which is not part of the server that is started here: without an answer the page keeps secrets only until
+ * it is loaded again. 256 bits, always the same ones.
+ */
+async function keepSecrets(page: Page): Promise<void> {
+  const half = randomBytes(32);
+  await page.route(SECRETS_KEY, (route) => route.fulfill({ status: 200, contentType: 'application/octet-stream', body: half }));
+}
+
 /** Opens a folder in a VS Code of its own. Rejects with `VsCodeMissing` where there is none, or no browser. */
 export async function launchVsCode(options: VsCodeOptions): Promise<VsCode> {
   const server = await requireVsCode();
@@ -151,6 +164,7 @@ export async function launchVsCode(options: VsCodeOptions): Promise<VsCode> {
     const kind = options.workspace.endsWith('.code-workspace') ? 'workspace' : 'folder';
     const url = `http://${host}/?${kind}=${encodeURIComponent(options.workspace)}&payload=${encodeURIComponent(JSON.stringify(payload))}`;
     const page = await browser.newPage({ viewport: options.viewport ?? { width: 1280, height: 800 } });
+    await keepSecrets(page);
     page.on('console', (message) => log.push(`[browser] ${message.text()}`));
     await page.goto(url);
     await page.waitForSelector('.monaco-workbench', { timeout: 60_000 });

@@ -26,7 +26,7 @@ import './pane/episodePane.js';
 import { RunModel, type RunViewClient } from './runModel.js';
 import './summary.js';
 import { type ViewState, keepState, restoreState } from './viewState.js';
-import { capSentence, findingSentence } from './words.js';
+import { capSentence, findingSentence, waitsSentence } from './words.js';
 
 /** From this width on, px, the pane is beside the table. */
 const WIDE = '(min-width: 1000px)';
@@ -286,10 +286,11 @@ export class RunView extends PageElement {
     return html`<vscode-progress-bar .value=${finished} .max=${Math.max(1, run.total)} aria-label=${l10n.t('Episodes finished')}></vscode-progress-bar>`;
   }
 
-  #notices({ run }: RunSnapshot) {
+  #notices({ run, waits }: RunSnapshot) {
     const rowsProblem = this.#rows.problem;
     return html`
       ${run.state === 'building' ? html`<div class="notice">${icon('tools')} <span>${l10n.t('Building the snapshot…')}</span></div>` : nothing}
+      ${waits ? html`<div class="notice">${waits.refused ? icon('warning', 'tone-warning') : icon('watch')} <span>${waitsSentence(waits)}</span></div>` : nothing}
       ${run.stopped?.by === 'max_cost' ? html`<div class="notice">${icon('warning', 'tone-warning')} <span>${capSentence(run)}</span></div>` : nothing}
       ${run.error === undefined || run.stopped ? nothing : html`<div class="notice">${icon('error', 'tone-error')} <span>${oneLine(run.error, 2000)}</span></div>`}
       ${this.failure === undefined

@@ -1,7 +1,8 @@
 /** What the protocol's codes are called, and the icon and colour class that go with the words. */
 import * as l10n from '@vscode/l10n';
-import type { EpisodeStatus, Finding, RewardProblem, RunRecord, RunState } from '../../src/protocol/runView.js';
+import type { EpisodeStatus, Finding, RewardProblem, RunRecord, RunState, RunWaits } from '../../src/protocol/runView.js';
 import * as format from '../format.js';
+import { oneLine } from '../text.js';
 
 export interface Word {
   readonly text: string;
@@ -29,6 +30,14 @@ export function stateWord(state: RunState): Word {
     case 'cancelled': return { text: l10n.t('cancelled'), icon: 'circle-slash', tone: 'muted' };
     case 'interrupted': return { text: l10n.t('interrupted'), icon: 'debug-disconnect', tone: 'warning' };
   }
+}
+
+/** What sandboxes of a run wait for at a service. */
+export function waitsSentence({ title, creations, places, perSecond, refused }: RunWaits): string {
+  const figures = [oneLine(title, 60), format.integer(creations), format.integer(places), String(Number(perSecond.toPrecision(2)))] as const;
+  return refused
+    ? l10n.t('{0} has refused more sandboxes than it has room for: {1} wait to be created. For now there are {2} at once and {3} new ones a second.', ...figures)
+    : l10n.t('{1} sandboxes wait to be created: {0} allows this account {2} at once and {3} new ones a second.', ...figures);
 }
 
 /** Why a run stands still that has cost what it may, and what came of its other episodes. */

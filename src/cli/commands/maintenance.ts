@@ -45,10 +45,10 @@ export function addMaintenance(program: Command): void {
             if (limits) lines.push(`      limits: ${Object.entries(limits).map(([what, how]) => `${what} ${how}`).join(', ')}`);
             for (const [label, text] of Object.entries(details ?? {})) lines.push(`      ${label}: ${text}`);
           }
-          lines.push('', report.chosen ? `auto takes ${report.chosen.id}: ${report.chosen.why}.` : 'No provider can be used.');
+          lines.push('', report.chosen ? `auto takes ${report.chosen.id}: ${report.chosen.why}.` : options.provider && options.provider !== 'auto' ? `${options.provider}, which was asked for, cannot be used.` : 'No provider can be used.');
           return lines.join('\n');
         });
-        return report.chosen ? EXIT.done : EXIT.failed;
+        return report.chosen ? EXIT.done : EXIT.unavailable;
       });
     });
 

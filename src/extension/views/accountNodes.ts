@@ -6,18 +6,19 @@ import { oneLine } from '../format.js';
 import { Commands, Items } from '../ids.js';
 import type { Node } from './node.js';
 
-export function accountNode({ service, source, report, profiles }: AccountState): Node {
+export function accountNode(state: AccountState): Node {
+  const { service, source, report, lost } = state;
   const { id, title, account } = service;
   const who = source.kind === 'profile' ? source.name : source.kind === 'environment' ? account.key : undefined;
-  const state = who === undefined ? l10n.t('not signed in') : report && stateOf(report);
-  const description = [who, state].filter(Boolean).join('  ');
+  const standing = who === undefined ? (lost === undefined ? l10n.t('not signed in') : l10n.t('not signed in, the key was not kept')) : report && stateOf(report);
+  const description = [who, standing].filter(Boolean).join('  ');
   return {
     id: `account:${id}`,
     label: title,
     description,
-    spoken: l10n.t('Account at {0}, {1}', title, [who, state].filter(Boolean).join(', ')),
-    tooltip: () => tooltip({ service, source, report, profiles }),
-    icon: who === undefined ? { id: 'account' } : report === undefined ? { id: 'sync' } : report.ok ? { id: 'pass', color: 'testing.iconPassed' } : { id: 'error', color: 'list.errorForeground' },
+    spoken: l10n.t('Account at {0}, {1}', title, [who, standing].filter(Boolean).join(', ')),
+    tooltip: () => tooltip(state),
+    icon: who === undefined ? (lost === undefined ? { id: 'account' } : { id: 'warning' }) : report === undefined ? { id: 'sync' } : report.ok ? { id: 'pass', color: 'testing.iconPassed' } : { id: 'error', color: 'list.errorForeground' },
     item: source.kind === 'profile' ? Items.account : Items.accountWithoutProfile,
     children: 'collapsed',
     account: id,
@@ -26,10 +27,11 @@ export function accountNode({ service, source, report, profiles }: AccountState)
 }
 
 /** Beneath an account: what its plan allows, what is wrong, and the profiles that there are. */
-export function accountChildren({ service, source, report, profiles }: AccountState): Node[] {
+export function accountChildren({ service, source, report, profiles, lost }: AccountState): Node[] {
   const { id, account } = service;
   const line = (name: string, label: string, icon: string, description?: string): Node => ({ id: `account:${id}:${name}`, label, description, icon: { id: icon }, spoken: description === undefined ? label : `${label}, ${description}` });
   const lines: Node[] = [];
+  if (lost !== undefined) lines.push({ ...line('lost', l10n.t('VS Code has not kept the key of {0}', oneLine(lost, 60)), 'warning', l10n.t('sign in again')), tooltip: () => lostText(lost), command: { id: Commands.signIn, title: l10n.t('Sign In'), arguments: [{ account: id }] } });
   if (source.kind === 'environment') lines.push(line('source', l10n.t('Key from the environment'), 'key', account.key));
   if (report && !report.ok) lines.push({ ...line('problem', oneLine(report.summary), 'warning', report.hint && oneLine(report.hint)), tooltip: () => [report.summary, report.hint ?? ''].map((text) => oneLine(text, 400)).join('\n') });
   if (report?.account) {
@@ -68,8 +70,12 @@ export function stateOf(report: ProviderReport): string {
   }
 }
 
-function tooltip({ service, source, report }: AccountState): string {
+/** What was signed in to is gone with VS Code's memory: where it keeps keys depends on how its window was opened. */
+const lostText = (profile: string): string =>
+  l10n.t('VS Code has not kept the key of {0}: it has no keyring here, or its server has no key to encrypt with. Sign in again, or set the variable in the environment of VS Code.', oneLine(profile, 60));
+
+function tooltip({ service, source, report, lost }: AccountState): string {
   const from = source.kind === 'profile' ? l10n.t('Signed in as {0}', source.name) : source.kind === 'environment' ? l10n.t('Key from the environment: {0}', service.account.key) : l10n.t('Not signed in');
   const found = report ? [report.summary, ...(report.hint ? [report.hint] : []), ...Object.entries(report.details ?? {}).map(([name, text]) => `${name}: ${text}`)] : [];
-  return [from, ...found].map((text) => oneLine(text, 400)).join('\n');
+  return [from, ...(lost === undefined ? [] : [lostText(lost)]), ...found].map((text) => oneLine(text, 400)).join('\n');
 }

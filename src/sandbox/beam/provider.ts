@@ -6,11 +6,12 @@ import { within } from '../deadline.js';
 import { unhealthy } from '../account.js';
 import { BuildFailed, SandboxError, Unsupported } from '../errors.js';
 import { currentOwner } from '../owner.js';
-import type { BaseImage, BuildOptions, Health, OperationOptions, Provider, ProviderContext, ProviderSnapshot, RestoreOptions, Sandbox, SandboxInfo, SandboxSpec, SnapshotSizes } from '../provider.js';
+import type { BaseImage, BuildOptions, Health, OperationOptions, Provider, ProviderContext, ProviderSnapshot, RestoreOptions, Sandbox, SandboxInfo, SandboxSpec, SnapshotSizes, Waits } from '../provider.js';
 import { Creation } from '../remote/creation.js';
 import { Refused } from '../remote/failures.js';
 import { Intents, isOver } from '../remote/intents.js';
 import { Layers, readRef, type Layer } from '../remote/layers.js';
+import type { CreationLimiter } from '../remote/limiter.js';
 import { RemoteSandbox } from '../remote/sandbox.js';
 import { accountOf, limiterOf, type Account } from './account.js';
 import { beamCapabilities } from './capabilities.js';
@@ -30,6 +31,7 @@ const DEFAULT_IMAGE = 'docker.io/library/debian:bookworm';
 interface Service {
   readonly account: Account;
   readonly gateway: Gateway;
+  readonly limiter: CreationLimiter;
   readonly creation: Creation;
   readonly sweep: (id: string, signal: AbortSignal) => Promise<boolean>;
 }
@@ -54,12 +56,13 @@ export class BeamProvider implements Provider {
   async check(options?: OperationOptions): Promise<Health> {
     try {
       options?.signal?.throwIfAborted();
-      const { gateway, account } = this.service();
+      const { gateway, account, limiter } = this.service();
       const all = await within('Asking Beam', options, CHECK_TIMEOUT_MS, (signal) => gateway.containers(signal));
       return {
         ok: true,
         summary: `Beam at ${account.gatewayUrl}, containers of the account there: ${all.length}`,
         limits: { cpu: 'none', memory: 'none', pids: 'none', disk: 'none' },
+        account: { service: account.gatewayUrl, live: all.filter(isThere).length, concurrent: limiter.allowance.concurrent, creationsPerSecond: limiter.allowance.perSecond },
         details: {
           'processors and memory': 'those of the container, kept by the service',
           GPUs: 'asked for in the words of the service; never run by this project',
@@ -152,6 +155,10 @@ export class BeamProvider implements Provider {
     return Promise.reject(new Unsupported('a snapshot cannot be taken into Beam: build the template there'));
   }
 
+  waits(): Waits | undefined {
+    return this.opened?.limiter.waits();
+  }
+
   async close(): Promise<void> {
     await this.opened?.creation.close();
   }
@@ -242,7 +249,8 @@ export class BeamProvider implements Provider {
       await Promise.all(found.map(({ containerId }) => gateway.stop(containerId, signal)));
       return found.length > 0;
     };
-    return (this.opened = { account, gateway, sweep, creation: new Creation({ sweep, translate, keepsNotes: true }, limiterOf(account, environment), this.notes) });
+    const limiter = limiterOf(account, environment);
+    return (this.opened = { account, gateway, limiter, sweep, creation: new Creation({ sweep, translate, keepsNotes: true }, limiter, this.notes) });
   }
 }
 

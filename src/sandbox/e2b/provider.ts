@@ -6,7 +6,7 @@ import { unhealthy } from '../account.js';
 import { within } from '../deadline.js';
 import { BuildFailed, Unsupported } from '../errors.js';
 import { currentOwner } from '../owner.js';
-import type { BaseImage, BuildOptions, Health, OperationOptions, Provider, ProviderContext, ProviderSnapshot, RestoreOptions, Sandbox, SandboxInfo, SandboxSpec, SnapshotSizes } from '../provider.js';
+import type { BaseImage, BuildOptions, Health, OperationOptions, Provider, ProviderContext, ProviderSnapshot, RestoreOptions, Sandbox, SandboxInfo, SandboxSpec, SnapshotSizes, Waits } from '../provider.js';
 import { Creation } from '../remote/creation.js';
 import { Intents } from '../remote/intents.js';
 import { Layers, readRef, type Layer } from '../remote/layers.js';
@@ -156,6 +156,10 @@ export class E2bProvider implements Provider {
   importSnapshot(data: Readable): Promise<ProviderSnapshot> {
     data.destroy();
     return Promise.reject(new Unsupported('a snapshot cannot be taken into E2B: build the template there'));
+  }
+
+  waits(): Waits | undefined {
+    return this.opened?.limiter.waits();
   }
 
   async close(): Promise<void> {

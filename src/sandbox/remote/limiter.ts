@@ -2,6 +2,7 @@
  * How many sandboxes may live, and how fast they may be created: what a vendor allows an account, and less for as long as it says so. First the
  * place, then the token: the other way round those who wait for a place would all create at once when places come free.
  */
+import type { Waits } from '../provider.js';
 
 export interface Allowance {
   /** Creations. */
@@ -37,6 +38,8 @@ export class CreationLimiter {
   private pausedUntil = 0;
   private fullSince = -Infinity;
   private readonly waiting = new Set<() => void>();
+  /** Creations that have a place and wait for their moment. */
+  private turns = 0;
 
   constructor(readonly allowance: Allowance) {
     this.rate = allowance.perSecond;
@@ -74,7 +77,16 @@ export class CreationLimiter {
     this.nextAt = at + interval;
     // A little late each, so that several processes with the same account do not fall into step.
     const delay = at - now + (at > now ? Math.random() * interval * 0.1 : 0);
-    if (delay > 0) await wait(delay, signal);
+    if (delay <= 0) return;
+    this.turns += 1;
+    await wait(delay, signal).finally(() => (this.turns -= 1));
+  }
+
+  /** What holds creations up, while it does. */
+  waits(): Waits | undefined {
+    const creations = this.waiting.size + this.turns;
+    const refused = this.room < this.allowance.concurrent || this.rate < this.allowance.perSecond;
+    return creations === 0 ? undefined : { creations, places: this.room, perSecond: this.rate, refused };
   }
 
   /** The vendor has said "too fast": all creations wait as long as it says, and are slower from then on. */
