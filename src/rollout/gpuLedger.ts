@@ -26,6 +26,8 @@ export interface Claims {
 type Book = Readonly<Record<string, Claims>>;
 
 const NAME = /^gpus\.(\d+)$/;
+/** Whose it is comes first. */
+const DRAFT = /^draft\.(.+)\.[0-9a-f]{8}$/;
 
 export class GpuLedger {
   /** `folder` gives a folder that only this user may enter; it may not be there before somebody asks. */
@@ -40,13 +42,14 @@ export class GpuLedger {
       const folder = await this.folder();
       await mkdir(folder, { recursive: true, mode: 0o700 });
       const owner = await currentOwner();
+      await removeDrafts(folder);
       for (;;) {
         const { number, book } = await read(folder);
         const others = await living(book, owner);
         const { mine, result } = claim(Object.values(others));
         const empty = Object.keys(mine.uses).length === 0 && mine.waiting.length === 0;
         const next = JSON.stringify(empty ? others : { ...others, [owner]: mine });
-        if (next === JSON.stringify(book) || (await write(folder, number + 1, next))) return result;
+        if (next === JSON.stringify(book) || (await write(folder, number + 1, next, owner))) return result;
       }
     } catch (error) {
       throw new SandboxError(`the GPUs of this machine cannot be shared out among the processes of this user: ${(error as Error).message}`, { cause: error });
@@ -74,10 +77,18 @@ async function read(folder: string): Promise<{ readonly number: number; readonly
   }
 }
 
+/** Those of processes that died between two steps. */
+async function removeDrafts(folder: string): Promise<void> {
+  for (const name of await readdir(folder)) {
+    const owner = DRAFT.exec(name)?.[1];
+    if (owner !== undefined && !(await isOwnerAlive(owner.replaceAll('_', ':')))) await rm(join(folder, name), { force: true });
+  }
+}
+
 /** Makes a number that is complete from its first instant, and removes those below. False if another process was first. */
-async function write(folder: string, number: number, text: string): Promise<boolean> {
+async function write(folder: string, number: number, text: string, owner: string): Promise<boolean> {
   const file = (at: number): string => join(folder, `gpus.${at}`);
-  const draft = join(folder, `draft.${process.pid}.${randomBytes(4).toString('hex')}`);
+  const draft = join(folder, `draft.${owner.replaceAll(':', '_')}.${randomBytes(4).toString('hex')}`);
   await writeFile(draft, text, { mode: 0o600 });
   try {
     await link(draft, file(number));

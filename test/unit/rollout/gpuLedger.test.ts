@@ -2,12 +2,13 @@
 import { strict as assert } from 'node:assert';
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtemp, readFile, readdir, rm, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readFile, readdir, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { GpuLedger } from '../../../src/rollout/gpuLedger.js';
 import { GpuPool } from '../../../src/rollout/gpuPool.js';
+import { currentOwner } from '../../../src/sandbox/owner.js';
 import type { GpuDevice } from '../../../src/sandbox/provider.js';
 
 const USER = fileURLToPath(new URL('gpuUser.ts', import.meta.url));
@@ -73,6 +74,14 @@ describe('GPUs among processes', function () {
     child.kill('SIGKILL');
     (await second).release();
     while ((await book()) !== '{}') await new Promise((resolve) => setTimeout(resolve, 20));
+  });
+
+  it('what a process was writing when it died is gone with the next use, and what one that lives is writing stays', async () => {
+    await mkdir(join(folder, 'gpus'));
+    const mine = `draft.${(await currentOwner()).replaceAll(':', '_')}.01234567`;
+    for (const draft of [`draft.${process.pid}_1_of-another-boot.89abcdef`, mine]) await writeFile(join(folder, 'gpus', draft), '');
+    (await pool().acquire([{ request: { count: 1 }, inventory: TWO }])).release();
+    assert.deepEqual((await readdir(join(folder, 'gpus'))).filter((name) => name.startsWith('draft.')), [mine]);
   });
 
   it('a folder that cannot be used is said, and nobody waits', async () => {
