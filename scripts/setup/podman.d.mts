@@ -1,3 +1,5 @@
+import type { OwnEngine } from './dockerEngine.d.mts';
+
 export interface PodmanForTests {
   /** Why there can be no service, in one line; then `host` and `baseImage` are absent. */
   readonly missing?: string;
@@ -9,3 +11,5 @@ export interface PodmanForTests {
   readonly stop: () => Promise<void>;
 }
 export function ensurePodman(): Promise<PodmanForTests>;
+/** Another service, with images and containers of its own in a folder that is made. */
+export function podmanApart(dataRoot: string): Promise<OwnEngine>;

@@ -15,7 +15,8 @@ import { answers, engineAt, launch, stopEngine } from './dockerEngine.mjs';
 const IMAGE = 'debian:bookworm-slim';
 const engine = engineAt(cacheFolder('podman'), 'podman');
 /** Containers of an engine of ours have their folders apart from those of any other. */
-const STORAGE = ['--root', engine.dataRoot, '--runroot', join(engine.run, 'storage'), '--cgroup-manager', 'cgroupfs'];
+const storageOf = ({ dataRoot, run }) => ['--root', dataRoot, '--runroot', join(run, 'storage'), '--cgroup-manager', 'cgroupfs'];
+const STORAGE = storageOf(engine);
 const CONFIGURATION = join(engine.run, 'containers.conf');
 
 /**
@@ -66,8 +67,23 @@ async function ours() {
 const environment = { ...process.env, CONTAINERS_CONF: CONFIGURATION };
 const podman = (...args) => run('podman', [...STORAGE, ...args], { env: environment, timeoutMs: 300_000 });
 
+/**
+ * Another service beside it, with images and containers of its own in a folder that is made.
+ * @returns {Promise<import('./dockerEngine.d.mts').OwnEngine>}
+ */
+export async function podmanApart(dataRoot) {
+  const apart = engineAt(dataRoot, 'podman');
+  const configuration = join(apart.run, 'containers.conf');
+  // With it the program would ask the service that it names.
+  const { CONTAINER_HOST: _, ...withoutHost } = process.env;
+  // What it locks in shared memory would be one with that of any other service.
+  const prepare = () => writeFile(configuration, CONFIGURED.replace('[containers]', 'lock_type = "file"\n[containers]'));
+  return launch(apart, ['podman', ...storageOf(apart), '--tmpdir', join(apart.run, 'libpod'), 'system', 'service', '--time=0', apart.host], { env: { ...withoutHost, CONTAINERS_CONF: configuration }, prepare });
+}
+
 /** runc, since crun refuses a hybrid of both versions of control groups. */
-const configure = () => writeFile(CONFIGURATION, '[engine]\nruntime = "runc"\ncgroup_manager = "cgroupfs"\nevents_logger = "file"\n[containers]\ncgroupns = "private"\n');
+const CONFIGURED = '[engine]\nruntime = "runc"\ncgroup_manager = "cgroupfs"\nevents_logger = "file"\n[containers]\ncgroupns = "private"\n';
+const configure = () => writeFile(CONFIGURATION, CONFIGURED);
 
 /** A container's processes outlive the service, and its supervisor too. */
 async function stop() {

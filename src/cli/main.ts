@@ -7,6 +7,7 @@ import { addBuild } from './commands/build.js';
 import { addCompare } from './commands/compare.js';
 import { addExport } from './commands/export.js';
 import { addMaintenance } from './commands/maintenance.js';
+import { addLive } from './commands/live.js';
 import { addRun } from './commands/run.js';
 import { addRunner } from './commands/runner.js';
 import { addRuns } from './commands/runs.js';
@@ -32,7 +33,7 @@ for (const stream of [process.stdout, process.stderr])
     throw error;
   });
 
-for (const add of [addRun, addAct, addBuild, addRuns, addCompare, addExport, addSandboxes, addSnapshots, addServe, addTrace, addMaintenance, addRunner]) add(program);
+for (const add of [addRun, addAct, addBuild, addRuns, addCompare, addExport, addSandboxes, addLive, addSnapshots, addServe, addTrace, addMaintenance, addRunner]) add(program);
 for (const command of program.commands) command.exitOverride();
 
 try {

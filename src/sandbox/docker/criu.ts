@@ -26,8 +26,18 @@ export async function missingCriu(endpoint: Endpoint, signal: AbortSignal): Prom
 /** Since Linux 6.16 no CRIU before 4.2 can save a socket: https://github.com/checkpoint-restore/criu/issues/2705. `criu check` does not say so. */
 async function tooOld(criu: string, signal: AbortSignal): Promise<string | undefined> {
   if (!atLeast(release(), 6, 16)) return undefined;
-  const version = /\d+\.\d+(\.\d+)?/.exec((await runCommand(criu, ['--version'], { signal })).stdout)?.[0] ?? '0.0';
+  const version = (await versionOf(criu, signal)) ?? '0.0';
   return atLeast(version, 4, 2) ? undefined : `CRIU ${version} cannot save sockets on Linux ${release()}, which needs CRIU 4.2 or newer`;
+}
+
+async function versionOf(criu: string, signal: AbortSignal): Promise<string | undefined> {
+  return /\d+\.\d+(\.\d+)?/.exec((await runCommand(criu, ['--version'], { signal })).stdout)?.[0];
+}
+
+/** Undefined if it cannot be seen from here. */
+export async function criuVersion(endpoint: Endpoint, signal: AbortSignal): Promise<string | undefined> {
+  const criu = endpoint.transport.kind === 'socket' ? await find('criu') : undefined;
+  return criu && versionOf(criu, signal);
 }
 
 function atLeast(version: string, major: number, minor: number): boolean {

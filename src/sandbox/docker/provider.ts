@@ -112,23 +112,33 @@ export class DockerProvider implements Provider {
     });
   }
 
-  async exportSnapshot(snapshot: ProviderSnapshot, options?: OperationOptions): Promise<Readable> {
-    if (snapshot.kind === 'memory') throw new Unsupported('a memory snapshot cannot be exported: it needs the image, the kernel and the engine that it was taken with; export a snapshot of the files');
+  async exportSnapshot({ kind, ref }: ProviderSnapshot, options?: OperationOptions): Promise<Readable> {
     const doing = 'Exporting the snapshot';
     const stream = await this.engine.call(doing, options, QUERY_TIMEOUT_MS, async (docker) => {
-      await docker.getImage(snapshot.ref).inspect();
-      return (await docker.getImage(snapshot.ref).get()) as Readable;
+      if (kind === 'memory') return this.requireMemory().export(docker, ref);
+      await docker.getImage(ref).inspect();
+      return (await docker.getImage(ref).get()) as Readable;
     });
     return bound(stream, doing, options, TRANSFER_TIMEOUT_MS);
   }
 
   importSnapshot(data: Readable, kind: SnapshotKind, options?: OperationOptions): Promise<ProviderSnapshot> {
-    if (kind === 'memory') return Promise.reject(new Unsupported(`${this.title} takes in no memory snapshots from elsewhere`));
-    return this.engine.call('Importing the snapshot', options, TRANSFER_TIMEOUT_MS, (docker, signal) => loadSnapshot(this.engine, docker, data, signal)).finally(() => void data.destroy());
+    const { engine, id } = this;
+    return engine
+      .call('Importing the snapshot', options, TRANSFER_TIMEOUT_MS, async (docker, signal): Promise<ProviderSnapshot> => {
+        if (kind === 'filesystem') return loadSnapshot(engine, docker, data, signal);
+        return { provider: id, kind, ...(await this.requireMemory().import(engine, docker, data, signal)) };
+      })
+      .finally(() => void data.destroy());
   }
 
   close(): Promise<void> {
     return this.engine.close();
+  }
+
+  private requireMemory(): MemorySnapshots {
+    if (!this.memory) throw new Unsupported(`${this.title} has no memory snapshots`);
+    return this.memory;
   }
 
   private async start(image: string, spec: SandboxSpec, purpose: Purpose, options: OperationOptions | undefined): Promise<Sandbox> {
@@ -167,8 +177,7 @@ export class DockerProvider implements Provider {
 
   /** A sandbox in which the processes of a memory snapshot go on. */
   private async resume({ ref }: ProviderSnapshot, spec: SandboxSpec, options: OperationOptions | undefined): Promise<Sandbox> {
-    const { engine, memory } = this;
-    if (!memory) throw new Unsupported(`${this.title} has no memory snapshots`);
+    const [engine, memory] = [this.engine, this.requireMemory()];
     listOf(spec.network);
     const past = await engine.call('Looking at the snapshot', options, QUERY_TIMEOUT_MS, (docker) => memory.past(docker, ref, spec));
     const id = newId();

@@ -8,7 +8,7 @@ import { SandboxError } from '../errors.js';
 import type { ProviderSnapshot, SnapshotSizes } from '../provider.js';
 import { BASE_LAYERS_LABEL, SNAPSHOT_LABEL } from './labels.js';
 import { progressEvents, progressText } from './progress.js';
-import { removeImage, snapshotName } from './snapshots.js';
+import { snapshotName } from './snapshots.js';
 import type { Engine } from './engine.js';
 
 /** Most bytes of the files of an archive that say what is in it. */
@@ -16,26 +16,32 @@ const MOST_INDEX = 1 << 20;
 
 /** Takes an archive in, checks that it is a snapshot, and gives it a name of our own. */
 export async function loadSnapshot(engine: Engine, docker: Docker, data: Readable, signal: AbortSignal): Promise<ProviderSnapshot> {
+  const { Id: ref, Config } = await loadImage(docker, data, signal);
+  const { Labels: labels } = Config;
+  const image = docker.getImage(ref);
+  const [repo, tag] = snapshotName({ owner: '', expires: 0, template: labels['rl-sandboxes.template'], digest: labels['rl-sandboxes.digest'] });
+  await image.tag({ repo, tag });
+  const [layer] = (await image.history()) as { Size: number }[];
+  return { provider: engine.kind.id, kind: 'filesystem', ref, sizeBytes: layer?.Size ?? 0 };
+}
+
+/** Takes the image of a snapshot in, which gets no name, and keeps those that it has. */
+export async function loadImage(docker: Docker, data: Readable, signal: AbortSignal): Promise<Docker.ImageInspectInfo> {
   const filtered = nameless(data, signal);
   const answer = (await docker.loadImage(filtered, { quiet: true, abortSignal: signal } as object)) as unknown as Readable;
   let said = '';
   for await (const event of progressEvents(answer)) {
-    if (event.error !== undefined) throw new SandboxError(`the Docker engine does not take the snapshot: ${event.errorDetail?.message ?? event.error}`);
+    if (event.error !== undefined) throw new SandboxError(`the engine does not take the snapshot: ${event.errorDetail?.message ?? event.error}`);
     said += progressText(event);
   }
   if (filtered.errored) throw filtered.errored;
   const id = /sha256:[0-9a-f]{64}/.exec(said)?.[0];
-  if (id === undefined) throw new SandboxError('the file holds no snapshot of Docker');
-  const image = docker.getImage(id);
-  const labels = ((await image.inspect()).Config.Labels ?? {}) as Record<string, string>;
-  if (labels[SNAPSHOT_LABEL] !== '1') {
-    await removeImage(engine, id, undefined);
-    throw new SandboxError('the file holds an image that is no snapshot');
-  }
-  const [repo, tag] = snapshotName({ owner: '', expires: 0, template: labels['rl-sandboxes.template'], digest: labels['rl-sandboxes.digest'] });
-  await image.tag({ repo, tag });
-  const [layer] = (await image.history()) as { Size: number }[];
-  return { provider: engine.kind.id, kind: 'filesystem', ref: id, sizeBytes: layer?.Size ?? 0 };
+  if (id === undefined) throw new SandboxError('the file holds no snapshot of this provider');
+  const image = await docker.getImage(id).inspect();
+  if ((image.Config.Labels as Record<string, string> | null)?.[SNAPSHOT_LABEL] === '1') return { ...image, Id: id };
+  // One that was there before has names.
+  if ((image.RepoTags ?? []).length === 0) await docker.getImage(id).remove({ noprune: true }).catch(() => undefined);
+  throw new SandboxError('the file holds an image that is no snapshot');
 }
 
 /** The archive with the same content but no names: the engine would give names in it to the image, and take them from others. */
