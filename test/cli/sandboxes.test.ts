@@ -76,4 +76,27 @@ describe('rl-sandboxes shell, exec and snapshot', function () {
     assert.equal((await workspace.run('snapshot', 'prune', '--keep', 'much')).code, 2);
     assert.deepEqual((await readdir(workspace.path('.rlenv', 'snapshots', 'bubblewrap', 'snapshots')).catch(() => [])).filter((name) => !name.startsWith('.')), []);
   });
+
+  it('sandbox opens one that outlives the command, of a snapshot too; it is listed, snapshotted by its id, and ended', async () => {
+    const env = { RL_SANDBOXES_RUNTIME_DIR: workspace.path('run') };
+    const rl = async <T>(...args: string[]): Promise<T> => JSON.parse((await workspace.start([...args, '--json'], env).result).stdout) as T;
+    const file = await workspace.template('live', BODY);
+    assert.match((await rl<{ error: { message: string } }>('sandbox', 'suspend', 'none')).error.message, /^no engine runs/);
+    try {
+      const { sandbox } = await rl<{ sandbox: { id: string; state: string; remainingMs: number } }>('sandbox', 'open', file, '--keep', '20m');
+      assert.equal(sandbox.state, 'running');
+      assert.ok(sandbox.remainingMs > 0 && sandbox.remainingMs <= 1_200_000);
+      const { snapshot } = await rl<{ snapshot: { id: string } }>('snapshot', 'create', sandbox.id);
+      const second = (await workspace.start(['sandbox', 'open', snapshot.id, '--keep', 'ended'], env).result).stdout.trim();
+      const list = async (): Promise<string[]> => (await rl<{ sandboxes: { id: string; attached: boolean }[] }>('sandbox', 'list')).sandboxes.filter(({ attached }) => attached).map(({ id }) => id);
+      assert.deepEqual(new Set(await list()), new Set([sandbox.id, second]));
+      for (const verb of ['suspend', 'resume']) assert.match((await rl<{ error: { message: string } }>('sandbox', verb, second)).error.message, /cannot suspend/);
+      assert.match((await workspace.start(['sandbox', 'end', second], env).result).stdout, new RegExp(`^ended ${second}`));
+      assert.deepEqual(await list(), [sandbox.id]);
+      assert.match((await rl<{ error: { message: string } }>('sandbox', 'resume', second)).error.message, /there is no sandbox/);
+      assert.equal((await workspace.start(['sandbox', 'open', file, '--keep', 'soon'], env).result).code, 2);
+    } finally {
+      await workspace.start(['runner', 'stop', '--force'], env).result;
+    }
+  });
 });

@@ -94,13 +94,16 @@ export class Held {
 
   /** Its processes are put on disk, until `resume`. Its time goes on. Rejects with why it cannot be. */
   async suspend(signal: AbortSignal): Promise<void> {
-    const { sandbox } = this;
-    if (!sandbox.suspend) throw new Unsupported(`${this.making.provider.title} cannot suspend a sandbox`);
-    await sandbox.suspend({ signal: AbortSignal.any([signal, this.ended]) }).finally(this.events.onChange);
+    await this.requireSuspension().suspend!({ signal: AbortSignal.any([signal, this.ended]) }).finally(this.events.onChange);
   }
 
   async resume(signal: AbortSignal): Promise<void> {
-    await this.sandbox.resume?.({ signal: AbortSignal.any([signal, this.ended]) }).finally(this.events.onChange);
+    await this.requireSuspension().resume!({ signal: AbortSignal.any([signal, this.ended]) }).finally(this.events.onChange);
+  }
+
+  private requireSuspension(): Sandbox {
+    if (!this.sandbox.suspend) throw new Unsupported(`${this.making.provider.title} cannot suspend a sandbox`);
+    return this.sandbox;
   }
 
   connect(port: number): Promise<Duplex> {

@@ -1,7 +1,8 @@
 /** Memory snapshots out into a stream and in again, where another Podman is and another user's key: what goes on there, and what is taken from nobody. */
 import { strict as assert } from 'node:assert';
 import { createHash } from 'node:crypto';
-import { appendFile, chmod, mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
+import { once } from 'node:events';
+import { appendFile, chmod, mkdtemp, readdir, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
@@ -129,7 +130,7 @@ describe('podman memory snapshots in a stream', function () {
     await refused(asIs({ ...parts, archive: Buffer.concat([Buffer.from([archive[0]! ^ 1]), archive.subarray(1)]) }), /is not what it was when it was taken/);
     await refused(Readable.from([Buffer.from(`${JSON.stringify(head)}\n`), archive.subarray(0, 5000)], { objectMode: false }), /is cut/);
     await refused(asIs({ ...parts, image: image.subarray(0, image.length >> 1) }), /./);
-    await refused(asIs({ ...parts, image: await otherImage() }), /its image is another one|not the one that it was taken with/);
+    await refused(asIs({ ...parts, image: await otherImage() }), /not the one that it was taken with/);
     const older = head.about.replace(/"podman":"[^"]*"/, '"podman":"3.0.1"');
     assert.notEqual(older, head.about);
     await refused(await sealed('one', { ...parts, head: { ...head, about: older } }), /was made with Podman 3\.0\.1.*, and here are Podman [\d.]+.*; take along a snapshot of the files$/);
@@ -142,15 +143,16 @@ describe('podman memory snapshots in a stream', function () {
     const copies = await Promise.all([1, 2].map(async () => there.restore(imported, await bench.spec())));
     for (const copy of copies) assert.equal(await text(await copy.connect(PORT)), '4');
     assert.equal(await output(copies[0]!, 'cat /srv/file; cat /srv/task/state'), 'file\nprepared\n');
-    // Once more on its way.
-    const again = await buffer(await there.exportSnapshot(imported));
+    // It is exported by whoever has it, as theirs.
+    const again = await there.exportSnapshot(imported);
+    const [first] = (await once(again, 'data')) as [Buffer];
+    again.destroy();
+    assert.equal((JSON.parse(first.subarray(0, first.indexOf(10)).toString()) as { seal: { key: string } }).seal.key, (await sealsOf('other').seal('')).key);
     await Promise.all(copies.map((copy) => copy.terminate()));
     await there.removeSnapshot(imported);
     assert.equal(await there.hasSnapshot(imported), false);
     assert.equal(await podman('images', '--all', '--quiet'), '');
     assert.equal(await podman('ps', '--all', '--quiet'), '');
-    assert.equal((JSON.parse(again.subarray(0, again.indexOf(10)).toString()) as { seal: { key: string } }).seal.key, (await sealsOf('other').seal('')).key);
-    assert.match(await readFile(trusted(), 'utf8'), /one/);
   });
 
   /** A snapshot, and another one. */
