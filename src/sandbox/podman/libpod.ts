@@ -4,7 +4,7 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Readable } from 'node:stream';
 import { reasonOf } from '../docker/failures.js';
-import { SandboxError } from '../errors.js';
+import { SandboxError, Unsupported } from '../errors.js';
 
 const CONTAINERS = '/v4.0.0/libpod/containers';
 
@@ -39,6 +39,8 @@ async function explained(error: unknown, log: string): Promise<never> {
   if (folder === undefined) throw error;
   const text = await readFile(join(folder, log), 'latin1').catch(() => '');
   const said = text.split('\n').flatMap((line) => /Error \([^)]*\): (.*)/.exec(line)?.[1] ?? []);
+  // The kernel tells them of another user's process to nobody without that capability, which some containers and virtual machines take from root.
+  if (said.some((line) => line.includes("Can't get rlimit"))) throw new Unsupported('root has no CAP_SYS_RESOURCE on this machine, without which CRIU cannot copy the processes of another user; leave `user` out, or take a snapshot of the files', { cause: error });
   // It may not raise its own limits, and goes on; the last of them only say that it has failed.
   const why = said.find((line) => !/^rlimit: Can't setup|FAILED|failed with -?\d+$/.test(line)) ?? `${join(folder, log)} on the machine of Podman may say why`;
   throw new SandboxError(`CRIU cannot copy what runs in the sandbox: ${why.replaceAll(/[^ -~]+/g, '?').slice(0, 300)}`, { cause: error });

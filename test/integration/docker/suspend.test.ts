@@ -1,8 +1,10 @@
 /** Sandboxes that are suspended to disk and resumed, on a real engine's checkpoints: CRIU's, and gVisor's own. */
 import { strict as assert } from 'node:assert';
 import { once } from 'node:events';
+import { readdir, stat } from 'node:fs/promises';
+import { join } from 'node:path';
 import { ensureCriu } from '../../../scripts/setup/criu.mjs';
-import { Suspended, Unsupported } from '../../../src/sandbox/errors.js';
+import { SandboxLost, Suspended, Unsupported } from '../../../src/sandbox/errors.js';
 import type { Sandbox, SandboxSpec } from '../../../src/sandbox/provider.js';
 import { skip } from '../../support/skip.js';
 import { Bench, commandLines, output, run, until } from '../conformance/bench.js';
@@ -76,10 +78,12 @@ for (const isolation of ['default', 'gvisor'] as const) {
 describe('docker suspends', function () {
   this.timeout(120_000);
   const bench = new Bench();
+  let subject: DockerSubject;
   before(async function () {
     this.timeout(600_000);
     const noCriu = await ensureCriu();
-    await bench.start(await dockerSubject());
+    subject = await dockerSubject();
+    await bench.start(subject);
     const lack = noCriu ?? (await bench.provider.check()).noSuspend;
     if (lack !== undefined) skip(this, lack);
   });
@@ -111,5 +115,31 @@ describe('docker suspends', function () {
     await sandbox.suspend!();
     await sandbox.resume!();
     await sandbox.ended;
+  });
+
+  /** Where the engine puts what it saves of a sandbox, if that is on this machine. */
+  const checkpointsOf = async (sandbox: Sandbox, test: Mocha.Context): Promise<string> => {
+    if (process.getuid?.() !== 0) skip(test, 'the folders of the engine are root\'s');
+    const [{ DockerRootDir }, { Id }] = [(await subject.docker.info()) as { DockerRootDir: string }, await subject.docker.getContainer(`rl-${sandbox.id}`).inspect()];
+    const folder = join(DockerRootDir, 'containers', Id);
+    if (!(await stat(folder).catch(() => undefined))) skip(test, 'the engine keeps its containers elsewhere');
+    return join(folder, 'checkpoints');
+  };
+
+  it('nothing that is ended in the middle, of which nothing is left', async function () {
+    const sandbox = await bench.restore({ suspendable: true });
+    const checkpoints = await checkpointsOf(sandbox, this);
+    // So much memory that it takes a while.
+    await output(sandbox, `setsid python3 -c 'import os, time; kept = os.urandom(96 << 20); open("/srv/there", "w"); time.sleep(600)' </dev/null >/dev/null 2>&1 & while ! [ -e /srv/there ]; do sleep 0.1; done`);
+    let over = false;
+    const outcome = sandbox.suspend!().then(() => 'suspended', (error: Error) => error).finally(() => (over = true));
+    await until(async () => (await readdir(checkpoints).catch(() => [])).length > 0, 'what is being saved');
+    assert.equal(over, false, 'it was in the middle');
+    await sandbox.terminate();
+    await subject.assertNothingLeft!(sandbox.id);
+    await outcome;
+    await assert.rejects(sandbox.resume!());
+    await assert.rejects(run(sandbox, 'true'), SandboxLost);
+    assert.deepEqual(await subject.containers(), []);
   });
 });

@@ -6,7 +6,7 @@ import { appendFile, chmod, mkdtemp, readdir, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
-import { buffer, text } from 'node:stream/consumers';
+import { buffer } from 'node:stream/consumers';
 import { extract, pack } from 'tar-stream';
 import { podmanApart } from '../../../scripts/setup/podman.mjs';
 import { runCommand } from '../../../src/sandbox/command.js';
@@ -15,18 +15,9 @@ import type { Head } from '../../../src/sandbox/podman/carried.js';
 import { Seals } from '../../../src/sandbox/podman/seal.js';
 import type { Provider, ProviderSnapshot } from '../../../src/sandbox/provider.js';
 import { skip } from '../../support/skip.js';
-import { Bench, output, until } from '../conformance/bench.js';
+import { Bench, output } from '../conformance/bench.js';
+import { counted, next } from '../conformance/counter.js';
 import { podmanSubject, type PodmanSubject } from './subject.js';
-
-const PORT = 7070;
-const COUNTER = `import socket
-s = socket.create_server(("127.0.0.1", ${PORT}))
-n = 0
-while True:
-    c, _ = s.accept()
-    n += 1
-    c.sendall(b"%d" % n)
-    c.close()`;
 
 interface Parts {
   readonly head: Head;
@@ -56,16 +47,14 @@ describe('podman memory snapshots in a stream', function () {
     this.timeout(600_000);
     subject = await podmanSubject();
     await bench.start(subject);
-    if (subject.noCheckpoints) skip(this, subject.noCheckpoints);
+    if (subject.noMemorySnapshots) skip(this, subject.noMemorySnapshots);
     if (process.getuid?.() !== 0) skip(this, 'only root starts another service that can checkpoint');
     root = await mkdtemp(join(tmpdir(), 'rl-carry-'));
     apart = await podmanApart(join(root, 'podman'));
     here = provider('one', process.env.CONTAINER_HOST!, subject.context.stateDir);
     there = provider('other', apart.host, join(root, 'state'));
-    const source = await here.restore(bench.snapshot, await bench.spec());
-    await output(source, ['sh', '-c', `echo file > /srv/file; setsid python3 -c '${COUNTER}' </dev/null >/dev/null 2>&1 &`]);
-    await until(async () => (await source.ports()).length > 0, 'the server');
-    for (let time = 1; time <= 3; time++) assert.equal(await text(await source.connect(PORT)), String(time));
+    const source = await counted(await here.restore(bench.snapshot, await bench.spec()), 3);
+    await output(source, 'echo file > /srv/file');
     snapshot = await source.snapshot('memory');
     await source.terminate();
     const whole = await buffer(await here.exportSnapshot(snapshot));
@@ -141,7 +130,7 @@ describe('podman memory snapshots in a stream', function () {
     assert.notEqual(imported.ref, snapshot.ref, 'each that is taken in stands for itself');
     assert.ok(await there.hasSnapshot(imported));
     const copies = await Promise.all([1, 2].map(async () => there.restore(imported, await bench.spec())));
-    for (const copy of copies) assert.equal(await text(await copy.connect(PORT)), '4');
+    for (const copy of copies) assert.equal(await next(copy), 4);
     assert.equal(await output(copies[0]!, 'cat /srv/file; cat /srv/task/state'), 'file\nprepared\n');
     // It is exported by whoever has it, as theirs.
     const again = await there.exportSnapshot(imported);

@@ -2,7 +2,7 @@
 import { strict as assert } from 'node:assert';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtemp, open, readdir, rm, stat } from 'node:fs/promises';
+import { mkdtemp, open, readdir, readFile, rm, stat } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -19,6 +19,8 @@ import { podmanSubject, type PodmanSubject } from './subject.js';
 
 const TAKE_MEMORY = fileURLToPath(new URL('takeMemory.ts', import.meta.url));
 const ORPHAN = fileURLToPath(new URL('../conformance/orphan.ts', import.meta.url));
+/** Of the kernel's numbers: `capabilities(7)`. */
+const CAP_SYS_RESOURCE = 1n << 24n;
 
 describe('podman memory snapshots', function () {
   this.timeout(180_000);
@@ -54,7 +56,8 @@ describe('podman memory snapshots', function () {
   };
   const kept = async (): Promise<string[]> => readdir(join(subject.context.stateDir, 'memory')).catch(() => []);
   /** Of this test's own: whoever shares the service has others. */
-  const tags = async (): Promise<string[]> => (await subject.podman('images', '--filter', `reference=${CHECKPOINT_IMAGE}`, '--format', '{{.Tag}}')).split('\n').filter((tag) => tag !== '' && !tagsBefore.includes(tag));
+  const tags = async (): Promise<string[]> => (await allTags()).filter((tag) => !tagsBefore.includes(tag));
+  const allTags = async (): Promise<string[]> => (await subject.podman('images', '--filter', `reference=${CHECKPOINT_IMAGE}`, '--format', '{{.Tag}}')).split('\n').filter((tag) => tag !== '');
 
   it('check says that they can be taken', async () => {
     const health = await bench.provider.check();
@@ -136,6 +139,22 @@ while True:
     }
   });
 
+  it('of processes of another user go on as that user, where root may copy them', async () => {
+    const user = '1234:1234';
+    const source = await bench.restore({ user });
+    await output(source, 'setsid sleep 1000 </dev/null >/dev/null 2>&1 &');
+    const capabilities = BigInt(`0x${/^CapEff:\s*(\S+)/m.exec(await readFile('/proc/self/status', 'latin1'))![1]}`);
+    if ((capabilities & CAP_SYS_RESOURCE) === 0n) {
+      await assert.rejects(source.snapshot('memory'), { name: 'Unsupported', message: /^root has no CAP_SYS_RESOURCE/ });
+      assert.deepEqual(await kept(), []);
+      return;
+    }
+    const snapshot = await snapshotOf(source);
+    const copy = await bench.restore({ user }, snapshot);
+    assert.equal(await output(copy, 'id -u; cat /proc/[0-9]*/cmdline | grep -ac "sleep.1000"'), '1234\n1\n');
+    await assert.rejects(bench.restore({}, snapshot), { name: 'Unsupported', message: /run as 1234:1234/ });
+  });
+
   it('needs no other snapshot, and when it is removed nothing of it is left', async () => {
     const parent = await (await bench.restore()).snapshot('filesystem');
     const snapshot = await snapshotOf(await counting(2, parent));
@@ -163,7 +182,7 @@ while True:
   });
 
   it('an owner that is killed while one is taken leaves nothing of it, nor of its sandbox', async () => {
-    tagsBefore = await tags();
+    tagsBefore = await allTags();
     const child = spawn(process.execPath, ['--import', 'tsx', TAKE_MEMORY, subject.context.stateDir, JSON.stringify(bench.snapshot)], { stdio: ['ignore', 'pipe', 'inherit'] });
     const gone = once(child, 'exit');
     const id = String(((await once(child.stdout, 'data')) as [Buffer])[0]).trim();
@@ -184,7 +203,7 @@ while True:
     const mounted = await runCommand('mount', ['-t', 'tmpfs', '-o', 'size=2m', 'rl-full', stateDir]);
     assert.equal(mounted.code, 0, mounted.stderr);
     try {
-      tagsBefore = await tags();
+      tagsBefore = await allTags();
       const provider = createProvider({ stateDir, log: console.error });
       const source = await provider.restore(bench.snapshot, await bench.spec());
       try {
@@ -204,7 +223,7 @@ while True:
 
   it('what cannot be done is refused with a sentence, and nothing is kept', async () => {
     const source = await counting(1);
-    tagsBefore = await tags();
+    tagsBefore = await allTags();
     await assert.rejects(source.snapshot('memory', { signal: AbortSignal.timeout(100) }));
     await until(async () => (await kept()).length === 0 && (await tags()).length === 0, 'the clean-up');
     assert.equal(await next(source), 2, 'the source goes on');
