@@ -71,9 +71,10 @@ export async function killDescendants(pid: number): Promise<void> {
   }
 }
 
-/** Pids of all processes whose command line holds a word. */
-export async function withWord(word: string): Promise<number[]> {
+/** Pids of all processes whose command line holds a word. Reads those of the whole machine: who looks for many words reads them once. */
+export const withWord = async (word: string): Promise<number[]> => (await commandLines()).filter(({ words }) => words.includes(word)).map(({ pid }) => pid);
+
+export async function commandLines(): Promise<{ readonly pid: number; readonly words: readonly string[] }[]> {
   const pids = (await readdir('/proc')).filter((name) => /^\d+$/.test(name));
-  const lines = await Promise.all(pids.map((pid) => readFile(`/proc/${pid}/cmdline`, 'latin1').catch(() => '')));
-  return pids.filter((_, index) => lines[index]!.split('\0').some((each) => each === word)).map(Number);
+  return Promise.all(pids.map(async (pid) => ({ pid: Number(pid), words: (await readFile(`/proc/${pid}/cmdline`, 'latin1').catch(() => '')).split('\0') })));
 }

@@ -4,15 +4,15 @@ import { setTimeout as pause } from 'node:timers/promises';
 import type { Readable } from 'node:stream';
 import { bound, within } from '../deadline.js';
 import { SandboxError, Unsupported } from '../errors.js';
-import { isOwnerAlive } from '../owner.js';
+import { currentOwner, isOwnerAlive } from '../owner.js';
 import type { BaseImage, BuildOptions, Health, OperationOptions, Provider, ProviderContext, ProviderSnapshot, Sandbox, SandboxInfo, SandboxSpec, SnapshotKind, SnapshotSizes } from '../provider.js';
 import { bubblewrapCapabilities } from './capabilities.js';
 import { describeFailure, describeHealth } from './health.js';
 import { Ledger, isId } from './ledger.js';
-import { kill, withWord } from './processes.js';
+import { commandLines, kill, withWord } from './processes.js';
 import { IMPORTED } from './roots.js';
 import { exportSnapshot, importSnapshot } from './transfer.js';
-import { Workshop } from './workshop.js';
+import { isRunningHere, Workshop } from './workshop.js';
 
 const CHECK_TIMEOUT_MS = 30_000;
 const CREATE_TIMEOUT_MS = 1_800_000;
@@ -80,14 +80,19 @@ export class BubblewrapProvider implements Provider {
 
   list(options?: OperationOptions): Promise<SandboxInfo[]> {
     return within('Listing sandboxes', options, SHORT_TIMEOUT_MS, async () => {
+      const here = await currentOwner();
+      let others: Promise<ReadonlySet<string>> | undefined;
       const infos = await Promise.all(
         (await this.ledger.entries()).map(async (entry): Promise<SandboxInfo[]> => {
           const own = await this.own(entry.id);
           if (own) return [own.info];
           const info = { ...entry, provider: this.id };
-          if ((await withWord(entry.id)).length > 0) return [{ ...info, state: 'running' }];
+          // A run makes and ends many at any time, and its process knows them: the processes of the machine are read for those of others, and once for all of them.
+          const isHere = isRunningHere(entry.id) || entry.labels.owner === here;
+          others ??= isHere ? undefined : commandLines().then((lines) => new Set(lines.flatMap(({ words }) => words)));
+          if (isHere ? isRunningHere(entry.id) : (await others!).has(entry.id)) return [{ ...info, state: 'running' }];
           // Its processes end with their owner, so of a dead owner's only the record is left, and a folder.
-          if (await isOwnerAlive(entry.labels.owner)) return [{ ...info, state: 'starting' }];
+          if (isHere || (await isOwnerAlive(entry.labels.owner))) return [{ ...info, state: 'starting' }];
           await (await this.ready()).forget(entry.id, true);
           return [];
         }),

@@ -27,6 +27,11 @@ import { Starter } from './starter.js';
 /** A sandbox's own alarm comes later than ours, which ends it in good order. */
 const GRACE_SECONDS = 10;
 
+/** Those of this process, whichever provider has made them. */
+const runningHere = new Set<string>();
+
+export const isRunningHere = (id: string): boolean => runningHere.has(id);
+
 export class Workshop {
   readonly roots: Roots;
   readonly snapshots: Snapshots;
@@ -96,6 +101,7 @@ export class Workshop {
         }
       }
       this.live.delete(id);
+      runningHere.delete(id);
       if (--this.count === 0) this.whenIdle?.();
       if (failures.length > 0) throw failures[0];
     };
@@ -112,6 +118,7 @@ export class Workshop {
       const outlet = list && new Outlet({ list, onRequest: spec.onNetwork, start: () => startRelay(started.target) });
       const sandbox = new BubblewrapSandbox({ id, info, stateDir: this.context.stateDir, launch, started, fifos, group, snapshots, outlet, lifetimeMs: spec.lifetimeMs, takeBack });
       this.live.set(id, sandbox);
+      runningHere.add(id);
       await outlet?.ready().catch(async (error: unknown) => {
         await sandbox.terminate();
         throw error;
