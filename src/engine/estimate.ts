@@ -1,12 +1,15 @@
 /** What a run will cost, before it begins: episodes x how long one is likely to take x what a second costs. */
+import { readFile } from 'node:fs/promises';
 import { costPerSecond, type Prices } from '../sandbox/prices.js';
 import { PROVIDERS } from '../sandbox/registry.js';
 import type { RunRecord } from '../store/records.js';
 import { loadTemplate } from '../template/load.js';
+import { parseTemplate } from '../template/parse.js';
 import { seedCount, type Template } from '../template/template.js';
-import { paidSandboxes, readPrices, requireNoCap, unknownPrice, type PaidSandbox } from './billing.js';
+import { isBilled, paidSandboxes, readPrices, requireNoCap, unknownPrice, type PaidSandbox } from './billing.js';
 import type { Engine, RunRequest } from './engine.js';
 import type { CostEstimate } from './reports.js';
+import { requireAble } from './providers.js';
 import { forkOf, type ForkRequest } from './sandboxes/fork.js';
 import { parseSeeds } from './seeds.js';
 
@@ -17,6 +20,8 @@ const MOST_LOOKED_AT = 20;
 export async function estimate(engine: Engine, file: string, request: RunRequest): Promise<CostEstimate | null> {
   const template = await loadTemplate(file);
   const provider = [request.provider, template.provider].find((id) => id !== undefined && id !== 'auto');
+  // Nobody is asked about what is refused.
+  if (provider !== undefined && isBilled(provider)) requireAble(parseTemplate(await readFile(template.file, 'utf8'), template.file), provider);
   const seeds = request.seeds === undefined ? template.episode.seeds : parseSeeds(request.seeds);
   const episodes = seedCount(seeds) * (request.samples ?? template.episode.samples);
   return costOf(engine, template, provider, episodes, request.timeoutMs ?? template.episode.timeoutMs, request.maxCost ?? template.maxCost);

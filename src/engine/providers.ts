@@ -50,8 +50,7 @@ export class Providers {
       const entry = PROVIDERS.find((each) => each.id === named);
       if (!entry && parsed && named === template.provider) throw new TemplateError(providerProblems(parsed, PROVIDERS));
       if (!entry) throw new ProviderUnavailable(`there is no provider "${named}"`, `the providers are ${PROVIDERS.map((each) => each.id).join(', ')}`);
-      const problems = problemsOf(parsed, entry);
-      if (problems.length) throw new TemplateError(problems);
+      requireAble(parsed, named);
       const health = await this.check(named, signal);
       if (!health.ok) throw new ProviderUnavailable(`${entry.title} cannot be used: ${health.summary}`, health.hint ?? 'run `rl-sandboxes doctor`', { problem: health.code });
       const provider = await this.get(named);
@@ -104,6 +103,13 @@ async function lackOf({ isolation, resources }: Template, provider: Provider, he
       throw error;
     },
   );
+}
+
+/** @throws TemplateError where the template asks for what this provider cannot do, before anything is asked of it */
+export function requireAble(parsed: ParsedTemplate | undefined, provider: string): void {
+  const entry = PROVIDERS.find(({ id }) => id === provider);
+  const problems = entry ? problemsOf(parsed, entry) : [];
+  if (problems.length) throw new TemplateError(problems);
 }
 
 /** A scoring sandbox has no file of its own: what it cannot do is found when it is built. */
