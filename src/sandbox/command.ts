@@ -4,6 +4,14 @@ import { constants } from 'node:os';
 import { text } from 'node:stream/consumers';
 import { LimitExceeded } from './errors.js';
 
+/** As `spawn`, but a machine without room for more open files is an exception: Node's child would have no streams then. */
+export const startProgram = ((...how: Parameters<typeof spawn>) => {
+  const child = spawn(...how);
+  if ((child.stdio as unknown) !== undefined) return child;
+  child.once('error', () => undefined);
+  throw new LimitExceeded('the machine has no more room: too many files are open (`ulimit -n`)');
+}) as typeof spawn;
+
 export interface CommandResult {
   /** Exit code, 128 + n for a signal. */
   readonly code: number;
@@ -21,7 +29,7 @@ export interface CommandOptions {
 /** Runs a program of the host and gathers its output, which is expected to be short. Rejects if it cannot be started or is aborted; then it is killed. */
 export async function runCommand(file: string, args: readonly string[], options: CommandOptions = {}): Promise<CommandResult> {
   options.signal?.throwIfAborted();
-  const child = spawn(file, args, { stdio: [options.stdin === undefined ? 'ignore' : 'pipe', 'pipe', 'pipe'], cwd: options.cwd, env: options.env });
+  const child = startProgram(file, args, { stdio: [options.stdin === undefined ? 'ignore' : 'pipe', 'pipe', 'pipe'], cwd: options.cwd, env: options.env });
   // A program that ends without reading it is no failure here: its exit code tells.
   child.stdin?.on('error', () => undefined).end(options.stdin);
   const kill = (): void => void child.kill('SIGKILL');

@@ -7,6 +7,7 @@ export class EpisodeLog {
   private flushing: Promise<void> | undefined;
 
   private constructor(
+    private readonly file: string,
     private readonly handle: FileHandle,
     /** Bytes of whole records. */
     private size: number,
@@ -16,10 +17,10 @@ export class EpisodeLog {
   static async open(file: string): Promise<EpisodeLog> {
     await cutTornLine(file);
     const handle = await open(file, 'a');
-    return new EpisodeLog(handle, (await handle.stat()).size);
+    return new EpisodeLog(file, handle, (await handle.stat()).size);
   }
 
-  /** Resolves when the record is on disk. Rejects with the system's error, such as ENOSPC. */
+  /** Resolves when the record is on disk. Rejects with the system's error, such as ENOSPC, and where the file is gone. */
   append(record: EpisodeRecord): Promise<void> {
     return new Promise((done, failed) => {
       this.pending.push({ line: JSON.stringify(record) + '\n', done, failed });
@@ -35,6 +36,7 @@ export class EpisodeLog {
       try {
         await this.handle.appendFile(lines);
         await this.handle.datasync();
+        if ((await this.handle.stat()).nlink === 0) throw new Error(`${this.file} has been removed while episodes were written to it`);
         this.size += lines.length;
         for (const entry of batch) entry.done();
       } catch (error) {

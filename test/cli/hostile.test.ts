@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import type { EpisodeRecord } from '../../src/store/records.js';
 import { skip } from '../support/skip.js';
-import { HELLO, Workspace } from './support.js';
+import { CLI, HELLO, Workspace } from './support.js';
 
 const execute = promisify(execFile);
 
@@ -64,6 +64,14 @@ describe('hostile episodes', function () {
     assert.equal(record.status, 'truncated');
     assert.match(record.cause!, /^timeout: /);
     assert.equal(record.reward, null);
+  });
+
+  it('a machine without room for more open files ends the run with a reason, and the command with it', async () => {
+    const file = await workspace.template('crowded', 'episode: {run: "sleep 1; echo 1"}\n');
+    const { stdout, code } = await execute('bash', ['-c', 'ulimit -n 100; exec "$0" "$@"', process.execPath, CLI, '--root', workspace.folder, 'run', file, '-n', '64'], { timeout: 60_000 }).catch((error: { stdout: string; code: number }) => error) as { stdout: string; code?: number };
+    assert.equal(code, 1, stdout);
+    assert.match(stdout, /too many (open files|files are open)/);
+    assert.deepEqual((await workspace.json<{ sandboxes: string[] }>('prune')).sandboxes, []);
   });
 
   it('one that leaves processes behind ends, and they end with it', async () => {

@@ -2,11 +2,11 @@
  * The general way in: a process of the host joins the sandbox's namespaces and gives up what it must not have there, before it does anything
  * that the sandbox asked for. For commands with input, for those beside another, and for those that find others running.
  */
-import { spawn, type ChildProcess } from 'node:child_process';
+import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { Socket } from 'node:net';
 import type { Readable, Writable } from 'node:stream';
-import { exitCode, runCommand, spawnFailure } from '../command.js';
+import { exitCode, runCommand, spawnFailure, startProgram } from '../command.js';
 import { LimitExceeded } from '../errors.js';
 import type { ExecOptions } from '../provider.js';
 import type { Ability } from './ability.js';
@@ -89,12 +89,15 @@ export async function join(target: Target, fifos: Fifos, becoming: string, stdin
   const [stdout, stderr, input] = await fifos.set(stdin !== undefined);
   let child: ChildProcess;
   try {
-    child = spawn(target.ability.host.bash, ['--norc', '--noprofile', '-c', `${closeAbove(STARTED_FD)}\n${enterLine(target)}`, 'bash', ...outer(target), ...inner(target, [...tool('sh'), '-s'])], {
+    child = startProgram(target.ability.host.bash, ['--norc', '--noprofile', '-c', `${closeAbove(STARTED_FD)}\n${enterLine(target)}`, 'bash', ...outer(target), ...inner(target, [...tool('sh'), '-s'])], {
       stdio: ['pipe', stdout.theirs, stderr.theirs, input?.theirs ?? 'ignore', 'pipe'],
       env: HOST_ENVIRONMENT,
       cwd: '/',
       detached: true,
     });
+  } catch (error) {
+    for (const pipe of [stdout, stderr, input]) if (pipe) closeDescriptor(pipe.ours);
+    throw error;
   } finally {
     for (const pipe of [stdout, stderr, input]) if (pipe) closeDescriptor(pipe.theirs);
   }

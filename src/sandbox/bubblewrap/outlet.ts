@@ -1,7 +1,6 @@
 /** The relay of a sandbox with a list of allowed hosts: a process in its network namespace that is otherwise outside, where nothing in the sandbox can see or end it. */
-import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { exitCode, spawnFailure } from '../command.js';
+import { exitCode, spawnFailure, startProgram } from '../command.js';
 import type { Relay } from '../network/outlet.js';
 import { PERL_RELAY, RELAY_ARGUMENTS } from '../network/relayPrograms.js';
 import { HOST_ENVIRONMENT } from './host.js';
@@ -10,7 +9,7 @@ import { outer, type Target } from './joined.js';
 export function startRelay(target: Target): Relay {
   const { host } = target.ability;
   const [file, ...args] = [...outer(target), host.nsenter, `--net=/proc/${target.gate}/ns/net`, '--', host.perl, '-e', PERL_RELAY, '--', ...RELAY_ARGUMENTS];
-  const child = spawn(file!, args, { stdio: ['pipe', 'pipe', 'pipe'], env: HOST_ENVIRONMENT, cwd: '/', detached: true });
+  const child = startProgram(file!, args, { stdio: ['pipe', 'pipe', 'pipe'], env: HOST_ENVIRONMENT, cwd: '/', detached: true });
   const exit = once(child, 'close').then(
     ([code, signal]) => exitCode(code as number | null, signal as NodeJS.Signals | null),
     (error: unknown) => {

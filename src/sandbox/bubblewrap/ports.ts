@@ -1,9 +1,8 @@
 /** Ports of a sandbox: which it listens on, and ways to them. */
-import { spawn } from 'node:child_process';
 import { readFile, readdir, readlink } from 'node:fs/promises';
 import { connect as connectHere } from 'node:net';
 import type { Duplex } from 'node:stream';
-import { spawnFailure } from '../command.js';
+import { spawnFailure, startProgram } from '../command.js';
 import { NothingListens, SandboxError } from '../errors.js';
 import type { ListeningPort, NetworkPolicy } from '../provider.js';
 import { listeningSockets, portsOf } from '../procNet.js';
@@ -64,7 +63,7 @@ export class Ports {
   private async relay(port: number, signal: AbortSignal): Promise<Duplex> {
     const { host } = this.target.ability;
     const [file, ...args] = [...outer(this.target), host.nsenter, `--net=/proc/${this.target.gate}/ns/net`, '--', host.perl, '-e', RELAY_PROGRAM, '--', String(port)];
-    const child = spawn(file, args, { stdio: ['pipe', 'pipe', 'pipe'], env: HOST_ENVIRONMENT, cwd: '/', detached: true });
+    const child = startProgram(file, args, { stdio: ['pipe', 'pipe', 'pipe'], env: HOST_ENVIRONMENT, cwd: '/', detached: true });
     const kill = (): void => void child.kill('SIGKILL');
     signal.addEventListener('abort', kill, { once: true });
     try {

@@ -59,9 +59,10 @@ export class Slots {
 
   private async make(): Promise<Slot> {
     const [program, stdout, stderr, report] = (await this.fifos.names(4)) as [string, string, string, string];
-    // Opened for both, so that they never seem to have ended.
-    const pipes = await Promise.all([stdout, stderr].map(async (name) => new OutputPipe(await open(name, O_RDWR | O_NONBLOCK).catch(failed))));
-    return { names: { program, stdout, stderr, report }, stdout: pipes[0]!, stderr: pipes[1]! };
+    // Opened for both, so that they never seem to have ended: one alone would keep this process for ever.
+    const out = await open(stdout, O_RDWR | O_NONBLOCK).catch(failed);
+    const err = await open(stderr, O_RDWR | O_NONBLOCK).catch(closing(out));
+    return { names: { program, stdout, stderr, report }, stdout: new OutputPipe(out), stderr: new OutputPipe(err) };
   }
 }
 

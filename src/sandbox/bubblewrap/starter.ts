@@ -2,10 +2,11 @@
  * A small process that starts sandboxes for us. Starting one from here would copy this whole process for a moment and stop it until the child
  * runs, which costs more than the sandbox does. What it starts is its child and ends with it, and it ends with us: its work comes from us.
  */
-import { spawn, type ChildProcessByStdio } from 'node:child_process';
+import type { ChildProcessByStdio } from 'node:child_process';
 import type { Socket } from 'node:net';
 import { createInterface } from 'node:readline';
 import type { Readable, Writable } from 'node:stream';
+import { startProgram } from '../command.js';
 import { LimitExceeded } from '../errors.js';
 import { HOST_ENVIRONMENT } from './host.js';
 import type { Slot } from './slots.js';
@@ -23,8 +24,9 @@ export class Starter {
 
   /** Does steps in a child, with a slot's pipes. Calls `onFailure` if there is no child, until what it gave back is called. */
   start(name: string, { names }: Slot, steps: readonly Step[], onFailure: (error: Error) => void): () => void {
+    const { stdin } = this.running();
     this.waiting.set(name, onFailure);
-    this.running().stdin.write(record(name, [names.program, names.stdout, names.stderr, names.report], steps));
+    stdin.write(record(name, [names.program, names.stdout, names.stderr, names.report], steps));
     return () => this.waiting.delete(name);
   }
 
@@ -36,7 +38,7 @@ export class Starter {
   private running(): ChildProcessByStdio<Writable, Readable, Readable> {
     if (this.child) return this.child;
     // Apart from our terminal's group: Ctrl-C is for us, and we end sandboxes in good order.
-    const child = spawn(this.perl, starterArguments('serve'), { stdio: ['pipe', 'pipe', 'pipe'], env: HOST_ENVIRONMENT, cwd: '/', detached: true });
+    const child = startProgram(this.perl, starterArguments('serve'), { stdio: ['pipe', 'pipe', 'pipe'], env: HOST_ENVIRONMENT, cwd: '/', detached: true });
     this.child = child;
     child.stdin.on('error', () => undefined);
     child.stderr.setEncoding('utf8').on('data', (text: string) => this.log(`bubblewrap: ${text.trim()}`));

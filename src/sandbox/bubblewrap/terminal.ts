@@ -1,8 +1,7 @@
 /** Commands on a terminal: they join the sandbox as others do, and a process outside holds the other end. */
-import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import type { Duplex, Writable } from 'node:stream';
-import { exitCode, spawnFailure } from '../command.js';
+import { exitCode, spawnFailure, startProgram } from '../command.js';
 import { LimitExceeded } from '../errors.js';
 import type { ExecOptions, TerminalSize } from '../provider.js';
 import { HOST_ENVIRONMENT } from './host.js';
@@ -35,7 +34,7 @@ export function joinOnTerminal(target: Target, becoming: string, size: TerminalS
   const { perl, bash } = target.ability.host;
   const command = [bash, '--norc', '--noprofile', '-c', enterLine(target), 'bash', ...outer(target), ...inner(target, [...tool('setsid'), '--ctty', ...tool('sh'), '-c', READER])];
   const ptmx = `/proc/${target.gate}/root/dev/pts/ptmx`;
-  const child = spawn(perl, ['-e', TERMINAL_PROGRAM, '--', ptmx, String(size.columns), String(size.rows), ...command], {
+  const child = startProgram(perl, ['-e', TERMINAL_PROGRAM, '--', ptmx, String(size.columns), String(size.rows), ...command], {
     stdio: ['pipe', 'pipe', 'pipe', 'pipe', 'pipe'],
     env: HOST_ENVIRONMENT,
     cwd: '/',

@@ -1,10 +1,10 @@
 /** Snapshots as one stream: a tar of the snapshot's folder, and of its root where that came from a container image. */
-import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { chmod, lstat, readFile, readdir, rename } from 'node:fs/promises';
 import { join } from 'node:path';
 import { PassThrough, type Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
+import { startProgram } from '../command.js';
 import { SandboxError } from '../errors.js';
 import type { ProviderSnapshot } from '../provider.js';
 import type { Ability } from './ability.js';
@@ -21,7 +21,7 @@ export async function exportSnapshot(snapshot: ProviderSnapshot, snapshots: Snap
   const { root } = await snapshots.source(snapshot);
   const folder = snapshots.path(snapshot.ref);
   const own = await roots.holds(root);
-  const child = spawn(tar, ['-c', '-f', '-', '--format=posix', '--sparse', '--numeric-owner', ...XATTRS, '-C', join(folder, '..'), snapshot.ref, ...(own ? ['-C', roots.folder, root.name] : [])], { stdio: ['ignore', 'pipe', 'pipe'], env: HOST_ENVIRONMENT });
+  const child = startProgram(tar, ['-c', '-f', '-', '--format=posix', '--sparse', '--numeric-owner', ...XATTRS, '-C', join(folder, '..'), snapshot.ref, ...(own ? ['-C', roots.folder, root.name] : [])], { stdio: ['ignore', 'pipe', 'pipe'], env: HOST_ENVIRONMENT });
   let said = '';
   child.stderr.setEncoding('utf8').on('data', (text: string) => (said = (said + text).slice(-2000)));
   // The stream ends well only if the program does.
@@ -70,7 +70,7 @@ export async function importSnapshot(data: Readable, owner: string, snapshots: S
 
 async function unpack(data: Readable, folder: string, tar: string, signal: AbortSignal): Promise<void> {
   // Without --absolute-names it writes nowhere else, and through no link that leads out of the folder.
-  const child = spawn(tar, ['-x', '-f', '-', '-p', '--numeric-owner', ...(process.getuid?.() === 0 ? ['--same-owner'] : ['--no-same-owner']), ...XATTRS, '-C', folder], { stdio: ['pipe', 'ignore', 'pipe'], env: HOST_ENVIRONMENT, signal, killSignal: 'SIGKILL' });
+  const child = startProgram(tar, ['-x', '-f', '-', '-p', '--numeric-owner', ...(process.getuid?.() === 0 ? ['--same-owner'] : ['--no-same-owner']), ...XATTRS, '-C', folder], { stdio: ['pipe', 'ignore', 'pipe'], env: HOST_ENVIRONMENT, signal, killSignal: 'SIGKILL' });
   let said = '';
   child.stderr.setEncoding('utf8').on('data', (text: string) => (said = (said + text).slice(-2000)));
   const ended = once(child, 'close') as Promise<[number | null]>;

@@ -1,15 +1,14 @@
 /** The files of an image as a folder of the host, for providers that need no engine to run them. */
-import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdir } from 'node:fs/promises';
 import type { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
+import { startProgram } from '../command.js';
 import { SandboxError } from '../errors.js';
 import type { BuildOptions } from '../provider.js';
 import { Engine } from './engine.js';
 import { resolveImage } from './images.js';
-import { removeContainer } from './container.js';
-import { newId } from './container.js';
+import { newId, removeContainer } from './container.js';
 
 export interface ExportedImage {
   /** The image's id, `sha256:...`. */
@@ -48,7 +47,7 @@ export async function exportRootfs(image: string, directory: string, options?: B
 
 async function unpack(tar: Readable, directory: string, signal: AbortSignal): Promise<void> {
   const owners = process.getuid?.() === 0 ? ['--numeric-owner', '--same-owner', '--same-permissions'] : ['--no-same-owner'];
-  const child = spawn('tar', ['-x', '-f', '-', '-C', directory, '--exclude=dev/*', '--exclude=.dockerenv', ...owners], { stdio: ['pipe', 'ignore', 'pipe'], signal, killSignal: 'SIGKILL' });
+  const child = startProgram('tar', ['-x', '-f', '-', '-C', directory, '--exclude=dev/*', '--exclude=.dockerenv', ...owners], { stdio: ['pipe', 'ignore', 'pipe'], signal, killSignal: 'SIGKILL' });
   let complaint = '';
   child.stderr.on('data', (chunk: Buffer) => (complaint = (complaint + chunk.toString()).slice(-1000)));
   const ended = once(child, 'close') as Promise<[number | null]>;

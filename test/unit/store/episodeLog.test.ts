@@ -4,11 +4,25 @@ import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { promisify } from 'node:util';
+import { EpisodeLog } from '../../../src/store/episodeLog.js';
+import type { EpisodeRecord } from '../../../src/store/records.js';
 
 const execute = promisify(execFile);
 
 describe('the log of episodes', function () {
   this.timeout(30_000);
+
+  it('says that it is gone, where somebody removes it meanwhile', async () => {
+    const folder = await mkdtemp(join(tmpdir(), 'rl-log-'));
+    const log = await EpisodeLog.open(join(folder, 'episodes.jsonl'));
+    try {
+      await log.append({ episode: 0 } as EpisodeRecord);
+      await rm(folder, { recursive: true });
+      await assert.rejects(log.append({ episode: 1 } as EpisodeRecord), /has been removed/);
+    } finally {
+      await log.close();
+    }
+  });
 
   it('keeps nothing of a line that had no room, so that the next one is whole', async () => {
     const folder = await mkdtemp(join(tmpdir(), 'rl-log-'));
