@@ -28,6 +28,8 @@ export class ShellFiles implements SandboxFiles {
     protected readonly exec: Exec,
     private readonly tool: (name: FileTool) => readonly string[],
     private readonly foreign: readonly string[],
+    /** Runs what sends files. */
+    private readonly sending = exec,
   ) {}
 
   read(path: string, options: OperationOptions & ReadOptions = {}): Promise<Readable> {
@@ -152,7 +154,7 @@ ${this.words('find')} -P "$1" -maxdepth 0 -printf '${RECORD}/\\0'; ${this.words(
     const stop = new AbortController();
     const stream = await within(what, options, TRANSFER_TIMEOUT_MS, async (signal) => {
       signal.addEventListener('abort', () => stop.abort(signal.reason), { once: true });
-      const child = this.exec(argv, { signal: stop.signal, stdin: more.stdin });
+      const child = this.sending(argv, { signal: stop.signal, stdin: more.stdin });
       let said = '';
       const found = new Promise<void>((resolve) => {
         child.stderr.on('data', (chunk: Buffer) => {

@@ -20,7 +20,7 @@ conformance('beam', async () => {
     restoresAtOnce: 16,
     shortLifeMs: 4000,
     snapshotsStay: true,
-    slow: 'output is polled as text in JSON: a few megabytes a second where the simulator and its sandboxes share a machine',
+    slow: 'output of commands is polled as text in JSON: a few megabytes a second where the simulator and its sandboxes share a machine',
     small: 'the simulator and all of its sandboxes are on this machine',
     assertNothingLeft: async (id) => {
       const { sandboxes } = await simulated.state();

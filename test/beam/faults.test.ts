@@ -1,6 +1,7 @@
 /** What the provider makes of faults of the service, one at a time. */
 import { strict as assert } from 'node:assert';
 import { spawn } from 'node:child_process';
+import { createHash } from 'node:crypto';
 import { once } from 'node:events';
 import { mkdtemp, readdir, rm } from 'node:fs/promises';
 import { createServer, type AddressInfo } from 'node:net';
@@ -89,6 +90,13 @@ describe('Beam when it fails', function () {
       await simulated.faults({});
       assert.equal(counted, Array.from({ length: 20_000 }, (_, index) => `${index + 1}\n`).join(''), fault);
       assert.equal(await output(sandbox, 'cat /srv/ran; rm /srv/ran'), 'once\n', 'the command ran once');
+      await output(sandbox, 'head -c 6000000 /dev/urandom > /srv/large');
+      const digest = (await output(sandbox, 'sha256sum </srv/large')).slice(0, 64);
+      await simulated.faults({ [fault]: 0.4 }, 3);
+      const arrived = createHash('sha256');
+      for await (const chunk of await sandbox.files.read('/srv/large')) arrived.update(chunk as Buffer);
+      await simulated.faults({});
+      assert.equal(arrived.digest('hex'), digest, fault);
       await simulated.faults({ [fault]: 1 });
       await assert.rejects(output(sandbox, 'echo x'), { name: 'SandboxError', retryable: true }, fault);
       await simulated.faults({});

@@ -1,4 +1,5 @@
 /** The way into one sandbox: commands by `spoolShell.ts`, what is uploaded in pieces that the gateway takes. */
+import { createHash } from 'node:crypto';
 import type { Readable } from 'node:stream';
 import { setTimeout as pause } from 'node:timers/promises';
 import { newNonce } from '../marked/marker.js';
@@ -10,8 +11,8 @@ import type { Gateway } from './gateway.js';
 import { SpooledProcess } from './spool.js';
 import { ARRIVALS, START, TURNS, prepare, ttyNote } from './spoolShell.js';
 
-/** Bytes of a file in one request. The gateway takes 16 MB of JSON. */
-const PIECE = 8 << 20;
+/** Bytes of a file in one request, of which there are several copies for a moment. The gateway takes 16 MB of JSON. */
+const PIECE = 4 << 20;
 /** Longest word of a command line that Linux takes is 128 KiB; what is longer is sent as a file. */
 const LONGEST_COMMAND = 96 << 10;
 const ASK_AGAIN_MS = 100;
@@ -28,7 +29,7 @@ export class BeamEndpoint implements Endpoint {
     private readonly containerId: string,
   ) {}
 
-  async start({ argv, env, stdin, size }: Start, listener: Listener, signal: AbortSignal): Promise<RemoteProcess> {
+  async start({ argv, env, stdin, size, bulk }: Start, listener: Listener, signal: AbortSignal): Promise<RemoteProcess> {
     const nonce = newNonce();
     const { [COOKIE]: cookie, ...others } = env;
     const words = size ? ['script', '-qec', `stty cols ${size.columns} rows ${size.rows}; tty >${ttyNote(nonce)}; exec ${argv.map(quote).join(' ')}`, '/dev/null'] : argv;
@@ -37,7 +38,7 @@ export class BeamEndpoint implements Endpoint {
     // A terminal is typed at, so it has an input in any case. What waits for its input is not waited for.
     const fed = stdin || size !== undefined;
     // Nothing else is asked of a sandbox before its first command has begun.
-    await process.begin(['sh', '-c', this.isPrepared ? START : `${prepare(this.life)}${START}`, 'sh', over.join(' '), nonce, cookie!, fed ? '1' : '0', fed ? '0' : String(TURNS), ...words], others, signal).catch((error: unknown) => {
+    await process.begin(['sh', '-c', this.isPrepared ? START : `${prepare(this.life)}${START}`, 'sh', over.join(' '), nonce, cookie!, fed ? '1' : '0', fed ? '0' : String(TURNS), bulk ? '1' : '0', ...words], others, signal).catch((error: unknown) => {
       this.over.push(...over);
       throw error;
     });
@@ -79,6 +80,15 @@ export class BeamEndpoint implements Endpoint {
   /** A piece of input, where the command's feeder looks for it. */
   arrive(name: string, data: Buffer, signal: AbortSignal): Promise<unknown> {
     return this.gateway.upload(this.containerId, `${ARRIVALS}/${name}`, data, signal);
+  }
+
+  /** A piece of output, as it was inside. */
+  fetch(path: string, size: number, digest: string, signal: AbortSignal): Promise<Buffer> {
+    return this.gateway.again(signal, async () => {
+      const bytes = await this.gateway.download(this.containerId, path, signal);
+      if (bytes.length !== size || createHash('sha256').update(bytes).digest('hex') !== digest) throw new Incomplete('a piece of output has not arrived as it is in the sandbox');
+      return bytes;
+    });
   }
 
   async answers(signal: AbortSignal): Promise<boolean | undefined> {

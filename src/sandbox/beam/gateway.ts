@@ -6,9 +6,10 @@
  */
 import { setTimeout as pause } from 'node:timers/promises';
 import { Refused } from '../remote/failures.js';
-import { ask, send } from '../remote/wire.js';
+import { ask, askBytes, send } from '../remote/wire.js';
 import type { Account } from './account.js';
 import { Incomplete, NotOk } from './failures.js';
+import { dataIn, withData } from './inJson.js';
 
 const ANSWER_MS = 60_000;
 /** A snapshot, and a command that is waited for, say nothing until they are done. */
@@ -113,7 +114,13 @@ export class Gateway {
 
   /** Replaces a file in a folder that is there. */
   upload(containerId: string, path: string, data: Buffer, signal: AbortSignal): Promise<unknown> {
-    return this.again(signal, () => this.call('POST', this.of(containerId, 'files/upload'), { containerPath: path, mode: 0o600, data: data.toString('base64') }, signal));
+    return this.again(signal, () => this.checked(ask<Answer>({ url: this.url(this.of(containerId, 'files/upload')), body: withData({ containerPath: path, mode: 0o600 }, data), headers: this.headers, signal, silenceMs: ANSWER_MS })));
+  }
+
+  async download(containerId: string, path: string, signal: AbortSignal): Promise<Buffer> {
+    const { data, rest } = dataIn<Answer>(await askBytes({ url: this.url(this.of(containerId, `files/download/${encodeURIComponent(path)}`)), method: 'GET', headers: this.headers, signal, silenceMs: ANSWER_MS }));
+    await this.checked(Promise.resolve(rest));
+    return data;
   }
 
   /** Not asked for again by itself: an answer that was lost may have made one. */
@@ -163,7 +170,11 @@ export class Gateway {
   }
 
   private async call<T>(method: string, path: string, json: unknown, signal: AbortSignal, silenceMs = ANSWER_MS): Promise<T> {
-    const answer = await ask<T & Answer>({ url: this.url(path), method, json, headers: this.headers, signal, silenceMs });
+    return this.checked(ask<T & Answer>({ url: this.url(path), method, json, headers: this.headers, signal, silenceMs }));
+  }
+
+  private async checked<T extends Answer>(asked: Promise<T>): Promise<T> {
+    const answer = await asked;
     if (answer?.ok === false) throw new NotOk(answer.errorMsg || answer.errMsg || 'the service has given no reason');
     return answer;
   }

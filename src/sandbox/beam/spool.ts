@@ -3,7 +3,7 @@ import { setImmediate as soon } from 'node:timers/promises';
 import type { TerminalSize } from '../provider.js';
 import type { End, Listener, RemoteProcess } from '../remote/service.js';
 import type { BeamEndpoint } from './endpoint.js';
-import { INPUT, NEXT, RESIZE } from './spoolShell.js';
+import { INPUT, NEXT, RESIZE, piecePath } from './spoolShell.js';
 
 /** Bytes of input that go along with the request that tells of them; more are uploaded. */
 const INLINE = 48 << 10;
@@ -17,6 +17,8 @@ interface Report {
   readonly done: boolean;
   readonly more: boolean;
   readonly code?: number;
+  /** Of pieces of standard output before `stdout`, which are to be downloaded. */
+  readonly fetched: readonly { readonly size: number; readonly digest: string }[];
   readonly stdout: Buffer;
   readonly stderr: Buffer;
 }
@@ -93,6 +95,8 @@ export class SpooledProcess implements RemoteProcess {
     const { signal } = this.stop;
     try {
       for (let report = first; ; report = await this.endpoint.answer(['sh', '-c', NEXT, 'sh', this.nonce, String(this.out), String(this.err)], {}, signal, readReport)) {
+        const pieces = await Promise.all(report.fetched.map(({ size, digest }, index) => this.endpoint.fetch(piecePath(this.nonce, this.out + index), size, digest, signal)));
+        for (const piece of pieces) if (!this.listener.data('stdout', piece)) this.paused = true;
         this.out = report.out;
         this.err = report.err;
         for (const stream of ['stdout', 'stderr'] as const) if (report[stream].length > 0 && !this.listener.data(stream, report[stream])) this.paused = true;
@@ -143,8 +147,8 @@ const PIECES_AHEAD = 4;
 /** What a poll says, if it is whole. */
 export function readReport(said: string): Report | undefined {
   const [head = '', stdout = '', stderr = '', last] = said.split('\n');
-  const [, out, err, state, code, more] = /^(\d+) (\d+) ([wd]) (\d+|-) ([m-])$/.exec(head) ?? [];
+  const [, out, err, state, code, more, fetched = ''] = /^(\d+) (\d+) ([wd]) (\d+|-) ([m-])((?: \d+:[0-9a-f]{64}){0,8})$/.exec(head) ?? [];
   if (last !== 'Z' || out === undefined) return undefined;
   const bytes = (text: string): Buffer => Buffer.from(text, 'base64');
-  return { out: Number(out), err: Number(err), done: state === 'd', more: more === 'm', ...(code === '-' ? {} : { code: Number(code) }), stdout: bytes(stdout), stderr: bytes(stderr) };
+  return { out: Number(out), err: Number(err), done: state === 'd', more: more === 'm', fetched: [...fetched.matchAll(/(\d+):(\w+)/g)].map(([, size, digest]) => ({ size: Number(size), digest: digest! })), ...(code === '-' ? {} : { code: Number(code) }), stdout: bytes(stdout), stderr: bytes(stderr) };
 }

@@ -11,6 +11,14 @@ const SPOOL = `${NOTES}/x`;
 const PIECE = 65_536;
 const PIECES = 32;
 const MOST_BYTES = 16 * PIECE;
+/**
+ * Of a command whose output is a transfer, pieces are as large as is held here without need for much memory (the gateway would give 4 MB), wait until they are full, and are downloaded as files. So many wait at most, and so
+ * many are told of at once; one that is no larger than what is left goes along with the answer.
+ */
+const LARGE = 'bs=256K count=6 iflag=fullblock';
+const LARGE_PIECES = 8;
+const MOST_FETCHED = 3;
+const SMALL_REST = 512 << 10;
 
 /** Names here begin with `_`, since all that a command is given is in the environment already. Sets _s to when a process was started, or to nothing if it has ended. */
 const STARTED = `st() { _s=; { read -r _l </proc/$1/stat; } 2>/dev/null || return 0; set -- \${_l##*) }; case $1 in Z|X) ;; *) _s=\${20} ;; esac; }`;
@@ -22,11 +30,12 @@ const STARTED = `st() { _s=; { read -r _l </proc/$1/stat; } 2>/dev/null || retur
 const RUNNER = `_v=$1 _t=$2; shift 2
 ${STARTED}
 pump() {
-n=0
-while dd bs=${PIECE} count=1 of=$1.t status=none 2>/dev/null || exec cat >/dev/null; [ -s $1.t ]; do
+_z='bs=${PIECE} count=1' _y=${PIECES} n=0
+[ $1 = e ] || [ ! -e bulk ] || _z='${LARGE}' _y=${LARGE_PIECES}
+while dd $_z of=$1.t status=none 2>/dev/null || exec cat >/dev/null; [ -s $1.t ]; do
 mv $1.t $1.$n 2>/dev/null || exec cat >/dev/null
 n=$((n+1))
-while [ -e $1.$((n-${PIECES})) ]; do sleep 0.02; done
+while [ -e $1.$((n-_y)) ]; do sleep 0.02; done
 done
 : >$1.z
 }
@@ -47,12 +56,13 @@ st $$; echo "$$ $_s" >runner.t; mv runner.t runner
 ${COOKIE}=$_v "$@" <$_i >o 2>e; echo $? >code.t; mv code.t code`;
 
 /**
- * What comes fast is gathered for a moment. Says on a first line: which pieces come next, w(aiting) or d(one), the exit code if there is one, m(ore) if there is more already. Then the pieces of both streams, each
+ * What comes fast is gathered for a moment. Says on a first line: which pieces come next, w(aiting) or d(one), the exit code if there is one, m(ore) if there is more already, and the sizes and digests of the pieces that are to be downloaded. Then the other pieces of both streams, each
  * in a line of base64, then a line "Z"; neither stream can keep the other out. A runner that was killed has no exit code.
  */
 const POLL = `${STARTED}
 poll() {
-t=0 u=0
+t=0 u=0 a=12 b=15
+[ ! -e bulk ] || a=1 b=${MOST_FETCHED - 1}
 while :; do
 s=w c=- y=0
 [ ! -e code ] || { read -r c <code; y=1; }
@@ -66,8 +76,8 @@ fi
 fi
 [ $s = w ] || break
 [ $t -lt $4 ] || break
-if { [ $5 = 0 ] || [ -e o.$(($1+12)) ]; } && { [ -e o.$1 ] || [ -e e.$2 ]; }; then
-{ [ -e o.$(($1+1)) ] || [ -e e.$(($2+1)) ]; } && [ ! -e o.$(($1+15)) ] && [ $u -lt 12 ] || break
+if { [ $5 = 0 ] || [ -e o.$(($1+a)) ]; } && { [ -e o.$1 ] || [ -e e.$2 ]; }; then
+{ [ -e o.$(($1+1)) ] || [ -e e.$(($2+1)) ]; } && [ ! -e o.$(($1+b)) ] && [ $u -lt 12 ] || break
 u=$((u+1)); sleep 0.01; continue
 fi
 t=$((t+1))
@@ -76,10 +86,16 @@ if [ $t -lt 12 ] || [ $y = 1 ]; then sleep 0.01; else sleep 0.05; fi
 done
 g= j=$2 z=0 m=-
 while [ -e e.$j ] && [ $z -lt $(($3/2)) ]; do g="$g e.$j" j=$((j+1)) z=$((z+${PIECE})); done
-f= k=$1
-while [ -e o.$k ] && [ $z -lt $3 ]; do f="$f o.$k" k=$((k+1)) z=$((z+${PIECE})); done
+f= h= k=$1
+if [ -e bulk ]; then
+while [ -e o.$k ] && [ -z "$f" ] && [ $((k-$1)) -lt ${MOST_FETCHED} ]; do
+w=$(wc -c <o.$k)
+if [ $w -gt ${SMALL_REST} ]; then q=$(sha256sum <o.$k); h="$h $w:\${q%% *}"; else f=o.$k; fi
+k=$((k+1))
+done
+else while [ -e o.$k ] && [ $z -lt $3 ]; do f="$f o.$k" k=$((k+1)) z=$((z+${PIECE})); done; fi
 [ ! -e o.$k ] && [ ! -e e.$j ] || m=m
-echo "$k $j $s $c $m"
+echo "$k $j $s $c $m$h"
 [ -z "$f" ] || cat $f | base64 -w 0
 echo
 [ -z "$g" ] || cat $g | base64 -w 0
@@ -90,13 +106,14 @@ echo Z
 /** Turns of a poll's wait: about half a second, which is less than the gateway waits itself. */
 export const TURNS = 18;
 
-/** `sh -c START sh OVER NONCE COOKIE INPUT TURNS COMMAND...`: starts a command unless that was done, and polls it. OVER: folders of those that are over. */
+/** `sh -c START sh OVER NONCE COOKIE INPUT TURNS BULK COMMAND...`: starts a command unless that was done, and polls it. OVER: folders of those that are over. BULK is 1 for a transfer. */
 export const START = `${POLL}
 for _g in $1; do rm -rf ${SPOOL}/$_g; done
-_n=$2 _v=$3 _t=$4 _w=$5; shift 5
+_n=$2 _v=$3 _t=$4 _w=$5 _l=$6; shift 6
 unset BETA9_TOKEN
 if mkdir ${SPOOL}/$_n 2>/dev/null; then
 cd ${SPOOL}/$_n && mkfifo o e i || exit
+[ $_l = 0 ] || : >bulk
 setsid -f sh -c '${RUNNER.replaceAll("'", `'\\''`)}' sh $_v $_t "$@" </dev/null >/dev/null 2>&1
 fi
 cd ${SPOOL}/$_n || exit
@@ -126,6 +143,7 @@ echo "$c"`;
 
 /** Of a terminal: changes its size. `sh -c RESIZE sh NONCE COLUMNS ROWS` */
 export const RESIZE = `cd ${SPOOL}/$1 && read -r t <tty && stty -F "$t" cols $2 rows $3`;
+export const piecePath = (nonce: string, number: number): string => `${SPOOL}/${nonce}/o.${number}`;
 export const ttyNote = (nonce: string): string => `${SPOOL}/${nonce}/tty`;
 
 /** Before the first command: what a snapshot has brought along of other commands is removed. `life` is the sandbox's own, so that it is done once if it is asked for twice. */

@@ -47,6 +47,14 @@ export interface Surroundings {
 
 type Output = CommandOutput | TerminalOutput;
 
+/** What output is like. */
+interface Shape {
+  readonly bulk: boolean;
+  /** Of a terminal, before and after it is there. */
+  size?: TerminalSize;
+  resize?: (size: TerminalSize) => void;
+}
+
 export class Commands {
   /** Processes that belong to the sandbox itself, once it has told them; absent until a first command is on its way there. */
   private arrived: Promise<string> | undefined;
@@ -67,10 +75,15 @@ export class Commands {
     return this.launch(argv, options, true);
   }
 
+  /** The same of one whose output is a transfer. */
+  send(argv: readonly string[], options: ExecOptions = {}): ExecProcess {
+    return this.launch(argv, options, true, true);
+  }
+
   /** `kills`: whether what is given up is killed; one that kills is not, which would never end. */
-  private launch(argv: readonly string[], options: ExecOptions, kills: boolean): ExecProcess {
+  private launch(argv: readonly string[], options: ExecOptions, kills: boolean, bulk = false): ExecProcess {
     const output = options.tty ? new TerminalOutput() : new CommandOutput(newNonce());
-    const shape: { size?: TerminalSize; resize?: (size: TerminalSize) => void } = { size: options.tty };
+    const shape: Shape = { bulk, size: options.tty };
     const exit = this.run(argv, options, output, shape, kills).finally(() => output.end());
     // Whoever reads only the streams has not asked for it.
     exit.catch(() => undefined);
@@ -121,7 +134,7 @@ export class Commands {
     for (const each of this.running) each.disconnect();
   }
 
-  private async run(argv: readonly string[], options: ExecOptions, output: Output, shape: { size?: TerminalSize; resize?: (size: TerminalSize) => void }, kills: boolean): Promise<ExitStatus> {
+  private async run(argv: readonly string[], options: ExecOptions, output: Output, shape: Shape, kills: boolean): Promise<ExitStatus> {
     options.signal?.throwIfAborted();
     this.throwIfLost();
     const { workdir, memory, endsAt } = this.surroundings;
@@ -137,7 +150,7 @@ export class Commands {
       if (early !== undefined) throw this.reasonFor(early, options);
       // What ends the wait for the first command does not end that for what comes before it.
       const interrupted = first ? interruption.happened.then(async (what) => (await this.patience(first), what)) : interruption.happened;
-      const starting = within('Starting a command', { signal: stop.signal }, START_TIMEOUT_MS, (signal) => this.endpoint.start({ argv: wrapped(argv, limits, output, first && this.surroundings), env, stdin: options.stdin !== undefined, size: shape.size }, first ?? output, signal));
+      const starting = within('Starting a command', { signal: stop.signal }, START_TIMEOUT_MS, (signal) => this.endpoint.start({ argv: wrapped(argv, limits, output, first && this.surroundings), env, stdin: options.stdin !== undefined, size: shape.size, bulk: shape.bulk }, first ?? output, signal));
       const begun = await Promise.race([starting, interrupted]);
       // One that was given up may have begun all the same.
       if (typeof begun === 'string') void starting.then((late) => late.disconnect()).catch(() => undefined);

@@ -65,6 +65,7 @@ export class RemoteSandbox implements Sandbox {
     this.commands = new Commands(endpoint, { env: spec.env, workdir: spec.workdir, memory, endsAt: Date.now() + spec.lifetimeMs, mark, copied, title });
     this.files = new RemoteFiles(
       (argv, options) => this.exec(argv, options),
+      (argv, options) => this.commands.send(argv, options),
       async (path, data, signal) => (await this.commands.arrive(), endpoint.upload(path, data, signal)),
       (error, doing) => this.explain(error, doing),
     );

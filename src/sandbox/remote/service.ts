@@ -7,6 +7,8 @@ export interface Start {
   readonly env: Readonly<Record<string, string>>;
   readonly stdin: boolean;
   readonly size?: TerminalSize;
+  /** Whether its output is a transfer of much, of which nothing is waited for but the whole. */
+  readonly bulk?: boolean;
 }
 
 /** `status` is Go's, which the services are written in: `exit status 1`, `signal: killed`. */

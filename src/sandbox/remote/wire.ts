@@ -49,9 +49,12 @@ export async function send({ url, method = 'POST', headers, body, signal, silenc
 /** The whole answer as JSON. */
 export async function ask<T>(call: Call & { readonly json?: unknown }): Promise<T> {
   const body = call.json === undefined ? call.body : Buffer.from(JSON.stringify(call.json));
-  const response = await send({ ...call, body, headers: { 'content-type': 'application/json', ...call.headers } });
-  const text = (await whole(response, MOST_ANSWER)).toString();
+  const text = (await askBytes({ ...call, body, headers: { 'content-type': 'application/json', ...call.headers } })).toString();
   return (text === '' ? undefined : JSON.parse(text)) as T;
+}
+
+export async function askBytes(call: Call): Promise<Buffer> {
+  return whole(await send(call), MOST_ANSWER);
 }
 
 async function whole(response: IncomingMessage, most: number): Promise<Buffer> {

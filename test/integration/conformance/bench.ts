@@ -18,7 +18,7 @@ export interface Subject {
   readonly snapshotsStay?: true;
   /** Of the sandbox that is to end by itself: 1500 ms unless told. */
   readonly shortLifeMs?: number;
-  /** Why tests that move tens of megabytes and more through commands are left out. */
+  /** Why tests that move tens of megabytes through the output of commands are left out. */
   readonly slow?: string;
   /** Why tests that move gigabytes are left out. */
   readonly small?: string;

@@ -9,7 +9,6 @@ import { extractArchive } from '../../../src/sandbox/archive.js';
 import { NoSuchFile, SandboxError } from '../../../src/sandbox/errors.js';
 import type { Sandbox } from '../../../src/sandbox/provider.js';
 import { output, run, type Bench } from './bench.js';
-import { skip } from '../../support/skip.js';
 
 const MEBIBYTE = 1 << 20;
 const content = async (sandbox: Sandbox, path: string, maxBytes?: number): Promise<string> => text(await sandbox.files.read(path, { maxBytes }));
@@ -139,7 +138,7 @@ export function files(bench: Bench): void {
     });
 
     it('of 200 MB stream both ways in bounded memory', async function () {
-      if (bench.subject.slow) skip(this, bench.subject.slow);
+      this.timeout(300_000);
       const sandbox = await bench.restore({ resources: { disk: 512 * MEBIBYTE } });
       const chunk = Buffer.alloc(MEBIBYTE, 'abc');
       await sandbox.files.write('/srv/warm', chunk);
