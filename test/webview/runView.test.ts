@@ -56,6 +56,8 @@ describe('run view', function () {
       const page = await open({ total: 64, finished: 0, run: { state: 'building', startedAt: null, finishedAt: null, snapshot: null } }, '.chart-empty');
       assert.match(await page.locator('.notice').innerText(), /Building the snapshot/);
       assert.equal(await page.locator('vscode-progress-bar').getAttribute('indeterminate'), '');
+      // Whoever watches a build is not to slow it down: four pictures a second.
+      assert.equal(await page.evaluate(`getComputedStyle(document.querySelector('vscode-progress-bar').shadowRoot.querySelector('.indicator')).animationTimingFunction`), 'steps(8)');
     });
 
     it('has the sample of an episode only where there are several', async () => {
