@@ -1,9 +1,10 @@
 /** Sandboxes that are suspended to disk and resumed, on a real engine's checkpoints: CRIU's, and gVisor's own. */
 import { strict as assert } from 'node:assert';
 import { once } from 'node:events';
-import { readdir, stat } from 'node:fs/promises';
+import { mkdir, readdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { ensureCriu } from '../../../scripts/setup/criu.mjs';
+import { runCommand } from '../../../src/sandbox/command.js';
 import { SandboxLost, Suspended, Unsupported } from '../../../src/sandbox/errors.js';
 import type { Sandbox, SandboxSpec } from '../../../src/sandbox/provider.js';
 import { skip } from '../../support/skip.js';
@@ -141,5 +142,29 @@ describe('docker suspends', function () {
     await assert.rejects(sandbox.resume!());
     await assert.rejects(run(sandbox, 'true'), SandboxLost);
     assert.deepEqual(await subject.containers(), []);
+  });
+
+  it('nothing on a full disk: it goes on, or has ended if the engine has lost it, and nothing is left of it', async function () {
+    const sandbox = await bench.restore({ suspendable: true });
+    await output(sandbox, 'sleep 1000 </dev/null >/dev/null 2>&1 &');
+    const checkpoints = await checkpointsOf(sandbox, this);
+    await mkdir(checkpoints, { recursive: true });
+    const mounted = await runCommand('mount', ['-t', 'tmpfs', '-o', 'size=128k', 'rl-full', checkpoints]);
+    assert.equal(mounted.code, 0, mounted.stderr);
+    try {
+      await assert.rejects(sandbox.suspend!(), /^SandboxError: Suspending the sandbox failed: /);
+    } finally {
+      await runCommand('umount', ['--lazy', checkpoints]);
+    }
+    // What became of the processes the engine does not say; it is no sandbox that seems to be there and is not.
+    const goesOn = await run(sandbox, 'true').then(({ code }) => code === 0, (error: unknown) => {
+      assert.ok(error instanceof SandboxLost, String(error));
+      return false;
+    });
+    assert.equal(sandbox.info.state, 'running');
+    if (process.env.RL_SHOW) console.log(goesOn);
+    if (!goesOn) await sandbox.ended;
+    await sandbox.terminate();
+    await subject.assertNothingLeft!(sandbox.id);
   });
 });

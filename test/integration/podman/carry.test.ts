@@ -68,8 +68,6 @@ describe('podman memory snapshots in a stream', function () {
     await there?.close();
     await bench.stop();
     await apart?.stop();
-    // The driver mounts its own folder.
-    if (root) await runCommand('umount', ['--lazy', join(root, 'podman', 'overlay')]);
     if (root) await rm(root, { recursive: true, force: true });
   });
 

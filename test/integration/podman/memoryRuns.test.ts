@@ -7,6 +7,7 @@ import { text } from 'node:stream/consumers';
 import { Engine } from '../../../src/engine/engine.js';
 import { openSandbox } from '../../../src/engine/sandboxes/open.js';
 import { deleteSnapshot, listSnapshots } from '../../../src/engine/snapshots/manage.js';
+import { exportSnapshot, importSnapshot } from '../../../src/engine/snapshots/transfer.js';
 import { takeSnapshot } from '../../../src/engine/snapshots/take.js';
 import { skip } from '../../support/skip.js';
 import { podmanSubject, type PodmanSubject } from './subject.js';
@@ -39,15 +40,20 @@ describe('podman memory snapshots in the engine', function () {
   let subject: PodmanSubject;
   let engine: Engine;
   let root: string;
+  const settings = process.env.XDG_CONFIG_HOME;
 
   before(async function () {
     this.timeout(600_000);
     subject = await podmanSubject();
     root = await mkdtemp(join(tmpdir(), 'rl-memory-'));
+    // Where the key lies that exported ones are signed with.
+    process.env.XDG_CONFIG_HOME = root;
     engine = await Engine.open({ root });
     if (subject.noMemorySnapshots) skip(this, subject.noMemorySnapshots);
   });
   after(async () => {
+    if (settings === undefined) delete process.env.XDG_CONFIG_HOME;
+    else process.env.XDG_CONFIG_HOME = settings;
     for (const { id } of (await engine?.snapshots.list()) ?? []) await deleteSnapshot(engine, id);
     await engine?.close();
     if (root) await rm(root, { recursive: true, force: true });
@@ -69,6 +75,15 @@ describe('podman memory snapshots in the engine', function () {
     assert.equal(await text(await copy.connect(7070)), '5');
     await assert.rejects(deleteSnapshot(engine, taken.id), { name: 'SnapshotInUse' });
     await copy.terminate();
+
+    const exported = join(root, 'warm.rlsnapshot');
+    await exportSnapshot(engine, taken.id, exported, signal);
+    const imported = await importSnapshot(engine, exported, signal);
+    assert.deepEqual([imported.kind, imported.origin, imported.name, imported.file], ['memory', 'import', 'warm', '']);
+    const carried = await openSandbox(engine, { snapshot: imported.id, signal });
+    assert.equal(await text(await carried.connect(7070)), '5');
+    await carried.terminate();
+    await deleteSnapshot(engine, imported.id);
 
     const live = await engine.start(file, { snapshot: taken.id, seeds: '3', concurrency: 3 });
     const run = await live.ended;
