@@ -8,7 +8,7 @@ import type { Gate } from './gate.js';
 import { Interruption } from './interruption.js';
 import { join, killAllFromOutside, type Joined, type Target } from './joined.js';
 import { CommandOutput, type OutputPipe } from './outputPipe.js';
-import { PATIENCE_MS, children, descendants, kill, killDescendants, living, processState } from './processes.js';
+import { PATIENCE_MS, children, descendants, kill, killDescendants, living, processState, stays } from './processes.js';
 import { becoming } from './shell.js';
 import { joinOnTerminal } from './terminal.js';
 
@@ -184,7 +184,7 @@ export class Commands {
     try {
       const code = await Promise.race([interruption.happened, started.exit]);
       // A sandbox that was ended from elsewhere takes its commands with it, which looks like a kill.
-      if (code === KILLED && (await living([target.gate])).length === 0) throw lost();
+      if (code === KILLED && !(await stays(target.gate))) throw lost();
       return code;
     } catch (error) {
       if (!this.over) {

@@ -15,16 +15,20 @@ export async function children(pid: number): Promise<number[]> {
 export interface ProcessState {
   /** Letter of proc(5): `Z` and `X` have ended. */
   readonly state: string;
+  /** It is on its way out (`PF_EXITING` of Linux's `sched.h`): a namespace's first process is, before the others are killed. */
+  readonly leaving: boolean;
   readonly parent: number;
   /** Clock ticks since boot. */
   readonly started: number;
 }
 
+const PF_EXITING = 0x4;
+
 export async function processState(pid: number): Promise<ProcessState | undefined> {
   const stat = await readFile(`/proc/${pid}/stat`, 'latin1').catch(() => undefined);
   if (stat === undefined) return undefined;
   const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
-  return { state: fields[0]!, parent: Number(fields[1]), started: Number(fields[19]) };
+  return { state: fields[0]!, leaving: (Number(fields[6]) & PF_EXITING) !== 0, parent: Number(fields[1]), started: Number(fields[19]) };
 }
 
 const hasEnded = (state: ProcessState | undefined): boolean => state === undefined || state.state === 'Z' || state.state === 'X';
@@ -43,6 +47,12 @@ export async function descendants(pid: number): Promise<number[]> {
 export async function living(pids: readonly number[]): Promise<number[]> {
   const states = await Promise.all(pids.map(processState));
   return pids.filter((_, index) => !hasEnded(states[index]));
+}
+
+/** Whether a process lives and is not on its way out either. */
+export async function stays(pid: number): Promise<boolean> {
+  const state = await processState(pid);
+  return !hasEnded(state) && !state!.leaving;
 }
 
 export function exists(pid: number): boolean {
