@@ -13,6 +13,9 @@ async function testFiles(folder, matches = () => true) {
     .sort();
 }
 
+/** Of `e2e` they need other things than the rest. */
+const ELSEWHERE = new Set(['memory.test.ts', 'vsix.test.ts']);
+
 const integration = (prefix) => () => testFiles('integration', (name) => name.startsWith(prefix));
 
 /**
@@ -48,6 +51,7 @@ export const SUITES = [
   { name: 'cli', needs: ['sandboxes'], timeoutMs: minutes(15), files: () => testFiles('cli') },
   { name: 'webview', needs: ['browser'], timeoutMs: minutes(10), retries: 1, files: () => testFiles('webview') },
   { name: 'extension', needs: ['sandboxes', 'vscode', 'browser'], timeoutMs: minutes(12), retries: 1, files: () => testFiles('extension'), runner: 'test/support/extensionSuite.ts' },
-  { name: 'e2e', needs: ['sandboxes', 'vscode', 'browser'], timeoutMs: minutes(20), retries: 1, files: () => testFiles('e2e', (name) => name !== 'vsix.test.ts') },
+  { name: 'e2e', needs: ['sandboxes', 'vscode', 'browser'], timeoutMs: minutes(20), retries: 1, files: () => testFiles('e2e', (name) => !ELSEWHERE.has(name)) },
+  { name: 'e2e-podman', needs: ['podman', 'vscode', 'browser'], timeoutMs: minutes(5), retries: 1, files: () => testFiles('e2e', (name) => name === 'memory.test.ts') },
   { name: 'vsix', needs: ['sandboxes', 'vscode', 'browser'], timeoutMs: minutes(5), retries: 1, files: () => testFiles('e2e', (name) => name === 'vsix.test.ts') },
 ];

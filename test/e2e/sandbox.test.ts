@@ -1,18 +1,16 @@
 /** One sandbox from its opening to its end, as a person works in it, and its snapshots: `out/screens/sandbox-*.png` show each step; some of them are in `media/screens`. */
 import assert from 'node:assert/strict';
-import { mkdir } from 'node:fs/promises';
-import type { Locator } from 'playwright-core';
 import { sees } from '../support/sees.js';
+import { PICTURED, takePicture } from './pictures.js';
 import { tellStory } from './story.js';
 
 const PORT = 8123;
 /** High enough for all that is beneath a sandbox. */
 const SIZE = { width: 1280, height: 1200 };
-/** Of a picture that can be read where it is shown small. */
-const PICTURE = { width: 1040, height: 700 };
 const HELLO = `name: hello
 setup:
   - run: echo "Print a number between 0 and 1." > /task.txt
+env: {PYTHONDONTWRITEBYTECODE: "1"}
 services:
   - name: tasks
     run: cd /tmp && exec python3 -B -u -m http.server ${PORT}
@@ -23,39 +21,20 @@ episode:
 reward: stdout
 `;
 
+const COUNT = `task = open('/task.txt').read()
+print(len(task.splitlines()), 'lines:')
+print(task)
+`;
+
 describe('a live sandbox in VS Code', function () {
   this.timeout(240_000);
   const story = tellStory(4, { extension: process.cwd(), viewport: SIZE }, { hello: HELLO });
 
-  const picture = async (name: string) => {
-    const { page } = story.code;
-    await mkdir('out/screens', { recursive: true });
-    await page.setViewportSize(PICTURE);
-    // Between the icons of the activity bar, where nothing shows a tooltip.
-    await page.mouse.move(24, PICTURE.height * 0.6);
-    await page.waitForFunction(({ width }) => document.querySelector('.monaco-workbench')?.clientWidth === width, PICTURE);
-    // What VS Code shows for a moment where something has another size; a picture with it is one all the same.
-    for (const passing of await page.locator('.terminal-resize-overlay.visible, .scrollbar.visible').all()) await passing.waitFor({ state: 'hidden', timeout: 2000 }).catch(() => undefined);
-    await page.evaluate(() => new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(resolve))));
-    await page.screenshot({ path: `out/screens/sandbox-${name}.png` });
-    await page.setViewportSize(SIZE);
-  };
+  const picture = (name: string) => takePicture(story.code.page, `sandbox-${name}`, SIZE);
   const item = (name: RegExp) => story.code.page.getByRole('treeitem', { name });
+  const snapshot = (name: string) => item(new RegExp(`^Snapshot ${name}, `)).first();
   const sandboxes = () => item(/^Sandbox hello-\w{4}, /);
-  /** An entry of the menu that a right click opens: VS Code takes no click that comes as soon as the menu. */
-  const menu = async (target: Locator, entry: string) => {
-    await target.click({ button: 'right' });
-    await story.code.page.getByRole('menuitem', { name: entry, exact: true }).hover();
-    await story.code.page.keyboard.press('Enter');
-  };
-  const expand = async (target: Locator) => {
-    await target.waitFor();
-    if ((await target.getAttribute('aria-expanded')) === 'false') await target.locator('.monaco-tl-twistie').click();
-  };
-  const answer = async (text: string) => {
-    await story.code.page.locator('.quick-input-widget input:visible').first().fill(text);
-    await story.code.page.keyboard.press('Enter');
-  };
+  const fold = (view: string) => story.code.page.locator('.pane-header').filter({ hasText: view }).click();
   const rows = () => story.code.page.locator('.terminal-wrapper.active .xterm-rows');
   const type = async (text: string) => {
     await story.code.page.locator('.terminal-wrapper.active .xterm-helper-textarea').focus();
@@ -65,21 +44,21 @@ describe('a live sandbox in VS Code', function () {
   const output = () => story.code.page.locator('.pane-body.output-view .view-lines, .output-view-content .view-lines').first();
 
   before(async () => {
-    const pictured = { 'editor.minimap.enabled': false, 'editor.scrollbar.vertical': 'hidden', 'editor.scrollbar.horizontal': 'hidden', 'diffEditor.useInlineViewWhenSpaceIsLimited': false };
-    await story.workspace.settings({ 'terminal.integrated.gpuAcceleration': 'off', 'workbench.editor.enablePreview': false, ...pictured });
+    await story.workspace.settings(PICTURED);
+    await story.workspace.write('count.py', COUNT);
   });
 
   it('opens from a template', async () => {
     const { workbench } = story;
     await workbench.openView();
-    await menu(workbench.template('hello'), 'Open Sandbox');
+    await workbench.choose(workbench.template('hello'), 'Open Sandbox');
     await sandboxes().filter({ hasText: /\d (B|KB|MB)/ }).waitFor();
     await picture('open');
     await story.code.page.getByRole('button', { name: 'Runs Section' }).click();
   });
 
   it('has a terminal that answers, is told of its size, and can be interrupted', async () => {
-    const { workbench, code } = story;
+    const { code, workbench } = story;
     await workbench.press(sandboxes().first(), 'Open Terminal in Sandbox');
     await rows().filter({ hasText: /[#$]/ }).waitFor();
     await type('echo answer-$((40+2))');
@@ -109,9 +88,9 @@ describe('a live sandbox in VS Code', function () {
   });
 
   it('has its files in the view: one is opened, changed, saved, and read back by a command', async () => {
-    const { workbench, code } = story;
-    await expand(sandboxes().first());
-    await expand(item(/^Files of sandbox hello-/));
+    const { code, workbench } = story;
+    await workbench.expand(sandboxes().first());
+    await workbench.expand(item(/^Files of sandbox hello-/));
     await item(/^File task\.txt, /).click();
     const tab = code.page.getByRole('tab', { name: /^task\.txt/ });
     await tab.waitFor();
@@ -123,30 +102,42 @@ describe('a live sandbox in VS Code', function () {
     await code.page.locator('.tab.dirty').waitFor({ state: 'detached' });
     await picture('files');
     await workbench.command('RL Sandboxes: Run Command in Sandbox...');
-    await answer('cat /task.txt; printf "\\033[31mred\\033[0m\\n"; exit 3');
+    await workbench.answerInput('cat /task.txt; printf "\\033[31mred\\033[0m\\n"; exit 3');
     // The escapes of the colour are gone.
     await output().filter({ hasText: 'Changed in an editor.red' }).filter({ hasText: /exit.code.3/ }).waitFor();
-    await picture('run');
+  });
+
+  it('runs the code that is selected in an editor of this machine', async () => {
+    const { code, workbench } = story;
+    await workbench.openFile('count.py');
+    const editor = code.page.locator('.editor-group-container.active .monaco-editor').filter({ hasText: 'task.txt' });
+    await editor.click();
+    await code.page.keyboard.press('Control+A');
+    await workbench.command('RL Sandboxes: Run Selection in Sandbox');
+    await output().filter({ hasText: /2.lines.*Changed.in.an.editor/s }).filter({ hasText: /exit.code.0/ }).waitFor();
+    await picture('selection');
+    await workbench.command('View: Close Editor');
   });
 
   it('has a service of its template, whose log is shown, and whose port leads to this machine', async () => {
+    const { workbench } = story;
     const port = item(new RegExp(`^Port ${PORT}, `));
     await port.waitFor();
-    await menu(port, 'Forward Port');
+    await workbench.choose(port, 'Forward Port');
     await port.filter({ hasText: /localhost:\d+/ }).waitFor();
     const local = /localhost:(\d+)/.exec(await port.innerText())![1];
     assert.equal((await fetch(`http://127.0.0.1:${local}/`)).status, 200);
     await item(/^Service tasks, ready/).click();
     await output().filter({ hasText: /GET.\/.HTTP/ }).waitFor();
     await picture('services');
-    await menu(port, 'Stop Forwarding');
+    await workbench.choose(port, 'Stop Forwarding');
     await port.filter({ hasNotText: /localhost/ }).waitFor();
   });
 
   it('is compared with its template, file by file', async () => {
-    const { workbench, code } = story;
+    const { code, workbench } = story;
     await workbench.command('View: Hide Panel');
-    await menu(sandboxes().first(), 'Compare with Template');
+    await workbench.choose(sandboxes().first(), 'Compare with Template');
     await code.page.getByRole('tab', { name: /task\.txt \(hello-|changes to its template/ }).waitFor();
     await code.page.locator('.monaco-diff-editor').filter({ hasText: 'Changed in an editor.' }).first().waitFor();
     await picture('compare');
@@ -154,11 +145,11 @@ describe('a live sandbox in VS Code', function () {
   });
 
   it('shows its processor and memory', async () => {
-    const { workbench, code } = story;
+    const { code, workbench } = story;
     await code.page.keyboard.press('Control+`');
     await type('(timeout 10 sh -c "while :; do :; done" &)');
     await workbench.command('View: Hide Panel');
-    await menu(sandboxes().first(), 'Show Processor and Memory');
+    await workbench.choose(sandboxes().first(), 'Show Processor and Memory');
     const frame = code.page.frameLocator('iframe.webview.ready:visible').last().frameLocator('iframe#active-frame');
     await frame.getByRole('heading', { name: 'Memory' }).waitFor();
     await frame.locator('rl-usage-chart').last().filter({ hasText: /MB/ }).waitFor();
@@ -168,12 +159,12 @@ describe('a live sandbox in VS Code', function () {
   });
 
   it('is snapshotted, and the snapshot stands under its template, with a menu', async () => {
-    const { workbench, code } = story;
-    await menu(sandboxes().first(), 'Create Snapshot...');
-    await answer('with-a-change');
-    await expand(workbench.template('hello'));
+    const { code, workbench } = story;
+    await workbench.choose(sandboxes().first(), 'Create Snapshot...');
+    await workbench.answerInput('with-a-change');
+    await workbench.expand(workbench.template('hello'));
     const snapshot = item(/^Snapshot with-a-change, /);
-    await menu(snapshot, 'Pin Snapshot');
+    await workbench.choose(snapshot, 'Pin Snapshot');
     await snapshot.and(code.page.getByRole('treeitem', { name: /pinned/ })).waitFor();
     await snapshot.click({ button: 'right' });
     await code.page.getByRole('menuitem', { name: 'Compare with Parent' }).hover();
@@ -183,8 +174,8 @@ describe('a live sandbox in VS Code', function () {
   });
 
   it('has changed against what the snapshot was made from, which is shown file by file', async () => {
-    const { code } = story;
-    await menu(item(/^Snapshot with-a-change, /), 'Compare with Parent');
+    const { code, workbench } = story;
+    await workbench.choose(item(/^Snapshot with-a-change, /), 'Compare with Parent');
     await code.page.getByRole('tab', { name: /task\.txt \(with-a-change\)|with-a-change: changes to its parent/ }).waitFor();
     await code.page.locator('.monaco-diff-editor').filter({ hasText: 'Changed in an editor.' }).last().waitFor();
     await picture('snapshot-compare');
@@ -192,26 +183,48 @@ describe('a live sandbox in VS Code', function () {
 
   it('is forked, and restored from the snapshot', async () => {
     const { workbench } = story;
-    await menu(sandboxes().first(), 'Fork Sandbox');
+    await workbench.choose(sandboxes().first(), 'Fork Sandbox');
     await sandboxes().filter({ hasText: 'fork' }).waitFor();
     await sees(() => sandboxes().count(), 2);
     await workbench.press(item(/^Snapshot with-a-change, /), 'Open Sandbox');
     await sandboxes().nth(2).waitFor();
-    await menu(sandboxes().nth(2), 'Run Command in Sandbox...');
-    await answer('tail -c 21 /task.txt');
+    await workbench.choose(sandboxes().nth(2), 'Run Command in Sandbox...');
+    await workbench.answerInput('tail -c 21 /task.txt');
     await output().filter({ hasText: 'Changed in an editor.' }).filter({ hasText: /exit.code.0/ }).waitFor();
     await picture('fork');
   });
 
-  it('says when it expires, once it does', async () => {
-    await menu(sandboxes().nth(1), 'Keep Warm...');
-    await answer('5 min');
-    await sandboxes().filter({ hasText: /expires in [45] min/ }).waitFor();
+  it('stays for as long as a person says, and tells when it expires', async () => {
+    const { code, workbench } = story;
+    await workbench.choose(sandboxes().nth(1), 'Keep Warm...');
+    await code.page.getByRole('option', { name: 'Until it is terminated' }).waitFor();
     await picture('keep');
+    await workbench.answerInput('5 min');
+    await sandboxes().filter({ hasText: /expires in [45] min/ }).waitFor();
+  });
+
+  it('leaves snapshots that are named, annotated, traced back, and marked when their template changes', async () => {
+    const { code, workbench, workspace } = story;
+    await workbench.command('View: Hide Panel');
+    await workbench.command('View: Close All Editors');
+    await workbench.choose(snapshot('with-a-change'), 'Rename Snapshot...');
+    await workbench.answerInput('edited');
+    await workbench.choose(snapshot('edited'), 'Edit Note on Snapshot...');
+    await workbench.answerInput('One line more than the task has.');
+    await workspace.write('hello.rlenv.yaml', HELLO.replace('a number', 'one number'));
+    await snapshot('edited').filter({ hasText: 'stale: setup changed' }).waitFor();
+    await fold('Snapshots');
+    await fold('Sandboxes');
+    await workbench.choose(snapshot('edited'), 'Show Lineage of Snapshot');
+    await code.page.getByRole('option', { name: /edited/ }).waitFor();
+    await picture('lineage');
+    await code.page.keyboard.press('Escape');
+    await fold('Sandboxes');
+    await fold('Snapshots');
   });
 
   it('is terminated, and so are all others', async () => {
-    const { workbench, code } = story;
+    const { code, workbench } = story;
     await workbench.press(sandboxes().nth(1), 'Terminate Sandbox');
     await picture('terminate');
     await code.page.getByRole('button', { name: 'Terminate', exact: true }).click();

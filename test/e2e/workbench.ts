@@ -49,6 +49,29 @@ export class Workbench {
     await this.page.keyboard.press('Enter');
   }
 
+  /** Shows what is beneath an item. */
+  async expand(item: Locator): Promise<void> {
+    // What is beneath one that just begins is not known at once.
+    const foldable = item.and(this.page.locator('[aria-expanded]'));
+    await foldable.waitFor();
+    if ((await foldable.getAttribute('aria-expanded')) === 'false') await foldable.locator('.monaco-tl-twistie').click();
+  }
+
+  /** Types into the box that asks for a text, or picks what is offered there by it. */
+  async answerInput(text: string): Promise<void> {
+    await this.page.locator('.quick-input-widget input:visible').first().fill(text);
+    await this.page.keyboard.press('Enter');
+  }
+
+  /** What VS Code tells in a corner of the window; its driver for tests has it in this list only. */
+  get notifications(): Locator {
+    return this.page.locator('.notifications-center');
+  }
+
+  async showNotifications(): Promise<void> {
+    await this.command('Notifications: Show Notifications');
+  }
+
   /** The question that keeps everything else waiting. */
   get question(): Locator {
     return this.page.locator('.monaco-dialog-box');

@@ -35,7 +35,7 @@ async function pickKind({ sandboxes, setup }: Services, ref: SandboxRef): Promis
   const missing = setup.known?.providers.find(({ id }) => id === ref.provider)?.noMemorySnapshots;
   const kinds: (vscode.QuickPickItem & { readonly kindOf: SnapshotKind })[] = [
     { kindOf: 'filesystem', label: l10n.t('$(archive) Files'), detail: l10n.t('What is on its disk. It starts with no process.') },
-    { kindOf: 'memory', label: l10n.t('$(chip) Memory'), detail: missing ? l10n.t('Not possible here: {0}', oneLine(missing, 200)) : l10n.t('Its files and its running processes, with their open ports: they go on in every sandbox that is restored.') },
+    { kindOf: 'memory', label: l10n.t('$(chip) Memory'), detail: missing ? l10n.t('Not possible here: {0}', oneLine(missing, 200)) : l10n.t('Its files, and its running processes, which go on in every sandbox of it.') },
   ];
   return (await vscode.window.showQuickPick(kinds, { placeHolder: l10n.t('What does the snapshot hold?') }))?.kindOf;
 }
