@@ -12,7 +12,7 @@ import type { Handlers } from '../../../src/runner/handlers/handlers.js';
 import { allHandlers } from '../../../src/runner/handlers/index.js';
 import { identityOf } from '../../../src/runner/identity.js';
 import { Journal } from '../../../src/runner/journal.js';
-import { acquireLock } from '../../../src/runner/lock.js';
+import { acquireLock } from '../../../src/store/lock.js';
 import { RunnerLog } from '../../../src/runner/log.js';
 import { makePrivate, placeIn } from '../../../src/runner/place.js';
 import { RunnerServer } from '../../../src/runner/server.js';
