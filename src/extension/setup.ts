@@ -33,8 +33,10 @@ export class Setup extends Disposing {
     this.asking ??= this.runner
       .request('doctor', { root: folder ?? this.storage, provider: defaultProvider() }, { signal })
       .finally(() => (this.asking = undefined));
+    const before = JSON.stringify(this.report);
     this.report = await this.asking;
-    this.changed.fire();
+    // Whoever hears of it draws anew, and where nothing answers asks again for that.
+    if (JSON.stringify(this.report) !== before) this.changed.fire();
     return this.report;
   }
 
