@@ -1,9 +1,9 @@
 /** The command line as a process: start-up, size, and memory as the number of episodes grows. */
 import { spawn } from 'node:child_process';
-import { readFile, readdir, stat } from 'node:fs/promises';
-import { join } from 'node:path';
+import { readFile, stat } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { AT_ONCE, HELLO } from './bubblewrap.js';
+import { loadedWith, sizeOf } from './bundles.js';
 import { execute, ms, sideBySide, timed, type Figure } from './measure.js';
 
 const CLI = resolve('dist/cli.mjs');
@@ -20,7 +20,7 @@ export async function commandLine(root: string, many = MANY): Promise<Figure[]> 
   const [few, lots] = [await peakMemory(root, 512), await peakMemory(root, many)];
   return [
     { what: 'command line: start-up (--version)', ours: ms(start.ours), floor: `${ms(start.bare)} (node -e 0)`, ratio: start.ratio.toFixed(2), target: '', met: undefined },
-    { what: 'command line: entry bundle / all it loads at start', ours: `${mb((await stat(CLI)).size)} / ${mb(await staticSize('cli.mjs'))}`, floor: '', ratio: '', target: '', met: undefined },
+    { what: 'command line: entry bundle / all it loads at start', ours: `${mb((await stat(CLI)).size)} / ${mb(await sizeOf(await loadedWith('cli.mjs')))}`, floor: '', ratio: '', target: '', met: undefined },
     { what: `engine: peak memory, 512 and ${many} episodes`, ours: `${mb(few)} and ${mb(lots)}`, floor: '', ratio: (lots / few).toFixed(2), target: 'growth ≤ 40 MB', met: lots - few <= MOST_GROWTH },
   ];
 }
@@ -39,15 +39,4 @@ export async function peakMemory(root: string, episodes: number, provider = 'bub
   clearInterval(look);
   if (code !== 0) throw new Error(`a run of ${episodes} episodes ended with exit code ${String(code)}`);
   return peak;
-}
-
-/** Bytes of a bundle and of the chunks that it loads without being asked. */
-async function staticSize(entry: string, seen = new Set<string>()): Promise<number> {
-  if (seen.has(entry)) return 0;
-  seen.add(entry);
-  const text = await readFile(join('dist', entry), 'utf8');
-  const known = new Set(await readdir('dist/chunks'));
-  let size = Buffer.byteLength(text);
-  for (const [, name] of text.matchAll(/(?:from|^import|;import)"\.{1,2}\/(?:chunks\/)?([\w-]+\.mjs)"/g)) if (known.has(name!)) size += await staticSize(join('chunks', name!), seen);
-  return size;
 }

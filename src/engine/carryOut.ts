@@ -51,10 +51,12 @@ export async function carryOut(live: LiveRun, { template, secrets, choice, polic
   let log: EpisodeLog | undefined;
   /** Keeps snapshots from being deleted while the run restores from them. */
   const uses: (() => void)[] = [];
+  let tidied: Promise<void> | undefined;
   try {
     await update(live, engine, {});
-    await reap([choice.provider]);
-    await removeForgotten(engine, choice.provider);
+    // A service takes its time to answer, so the build does not wait for it; the episodes do.
+    tidied = reap([choice.provider]).then(() => removeForgotten(engine, choice.provider));
+    tidied.catch(() => undefined);
     const request = { signal: live.signal, secrets: () => Promise.resolve(secrets), onOutput: (text: string) => live.output(text), rebuild };
     const build = (what: Template, { provider }: Choice, how: BuildRequest) => {
       const building = () => engine.builds.build(what, provider, how);
@@ -68,6 +70,7 @@ export async function carryOut(live: LiveRun, { template, secrets, choice, polic
     const done = await takeInFinished(live, engine);
     const asked = await askedDigests(template, scoring.digests, live.signal);
     if (done.size > 0) requireUnchanged(live.record, { templateDigest: snapshot.digest, asked });
+    await tidied;
     await update(live, engine, {
       state: 'running',
       startedAt: Date.now(),
@@ -114,7 +117,7 @@ export async function carryOut(live: LiveRun, { template, secrets, choice, polic
     clearInterval(tell);
     for (const letGo of uses) letGo();
     if (bill) void noteKept(live, bill, engine);
-    await Promise.allSettled([log?.close(), policy.close?.()]);
+    await Promise.allSettled([tidied, log?.close(), policy.close?.()]);
   }
   return live.record;
 }

@@ -2,7 +2,8 @@
  * Notes on disk of sandboxes that are about to be created, by our own ids. One whose creation was never answered may come to be all the same: as
  * long as its note is there, whoever reaps ends it by that id, or by the service's name that it was to be created under.
  */
-import { mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { unlinkSync, writeFileSync } from 'node:fs';
+import { mkdir, readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { SandboxLabels } from '../provider.js';
 
@@ -25,13 +26,25 @@ export class Intents {
   constructor(private readonly folder: string) {}
 
   async add(id: string, labels: SandboxLabels, known?: string): Promise<void> {
-    await mkdir(this.folder, { recursive: true, mode: 0o700 });
-    await writeFile(this.file(id), JSON.stringify({ id, labels, known, at: Date.now() } satisfies Intent), { mode: 0o600 });
+    // A note is written sooner than another thread is asked to.
+    const write = (): void => writeFileSync(this.file(id), JSON.stringify({ id, labels, known, at: Date.now() } satisfies Intent), { mode: 0o600 });
+    try {
+      write();
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
+      await mkdir(this.folder, { recursive: true, mode: 0o700 });
+      write();
+    }
   }
 
   /** What came of it is known. */
-  async settle(id: string): Promise<void> {
-    await rm(this.file(id), { force: true });
+  settle(id: string): Promise<void> {
+    try {
+      unlinkSync(this.file(id));
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== 'ENOENT') return Promise.reject(error);
+    }
+    return Promise.resolve();
   }
 
   /** The time is over in which something may still come of it. */
