@@ -47,30 +47,34 @@ elif [ -e end ]; then break
 else sleep 0.02; fi
 done
 }
-pump o <o & _a=$!
-pump e <e & _b=$!
+pump o <o 9>&- & _a=$!
+pump e <e 9>&- & _b=$!
 _i=/dev/null
-[ $_t = 0 ] || { _i=i; feed >i & }
+[ $_t = 0 ] || { _i=i; feed >i 9>&- & }
 st $_a; echo "$_a $_s" >pumps; st $_b; echo "$_b $_s" >>pumps
-st $$; echo "$$ $_s" >runner.t; mv runner.t runner
-${COOKIE}=$_v "$@" <$_i >o 2>e; echo $? >code.t; mv code.t code`;
+st $$; echo "$$ $_s" >runner
+${COOKIE}=$_v "$@" <$_i >o 2>e 9>&-; echo $? >code; echo >&9`;
 
 /**
  * What comes fast is gathered for a moment. Says on a first line: which pieces come next, w(aiting) or d(one), the exit code if there is one, m(ore) if there is more already, and the sizes and digests of the pieces that are to be downloaded. Then the other pieces of both streams, each
  * in a line of base64, then a line "Z"; neither stream can keep the other out. A runner that was killed has no exit code.
  */
 const POLL = `${STARTED}
+text() {
+case $# in 0) ;; 1) base64 -w 0 "$1" ;; *) cat "$@" | base64 -w 0 ;; esac
+echo
+}
 poll() {
-t=0 u=0 a=12 b=15
+t=$6 u=0 a=12 b=15
 [ ! -e bulk ] || a=1 b=${MOST_FETCHED - 1}
 while :; do
-s=w c=- y=0
-[ ! -e code ] || { read -r c <code; y=1; }
-if [ -e runner ]; then
-read -r p q <runner; st $p
+s=w y=0
+{ read -r c <code && y=1; } 2>/dev/null || c=-
+if { read -r p q <runner; } 2>/dev/null; then
+st $p
 if [ $y = 1 ] || [ "$_s" != "$q" ]; then
 s=d y=1
-[ ! -e code ] || read -r c <code
+{ read -r c <code; } 2>/dev/null || c=-
 { read -r p q; [ -e o.z ] || { st $p; [ "$_s" != "$q" ] || s=w; }; read -r p q; [ -e e.z ] || { st $p; [ "$_s" != "$q" ] || s=w; }; } <pumps
 fi
 fi
@@ -96,35 +100,40 @@ done
 else while [ -e o.$k ] && [ $z -lt $3 ]; do f="$f o.$k" k=$((k+1)) z=$((z+${PIECE})); done; fi
 [ ! -e o.$k ] && [ ! -e e.$j ] || m=m
 echo "$k $j $s $c $m$h"
-[ -z "$f" ] || cat $f | base64 -w 0
-echo
-[ -z "$g" ] || cat $g | base64 -w 0
-echo
+text $f
+text $g
 echo Z
 }`;
 
 /** Turns of a poll's wait: about half a second, which is less than the gateway waits itself. */
 export const TURNS = 18;
 
+/** How long the end of a command that has just begun is waited for without looking: a shell that looks often, by programs, is what many at once wait for most. */
+const FIRST_WAIT_S = 0.4;
+
 /** `sh -c START sh OVER NONCE COOKIE INPUT TURNS BULK COMMAND...`: starts a command unless that was done, and polls it. OVER: folders of those that are over. BULK is 1 for a transfer. */
 export const START = `${POLL}
 for _g in $1; do rm -rf ${SPOOL}/$_g; done
-_n=$2 _v=$3 _t=$4 _w=$5 _l=$6; shift 6
+_n=$2 _v=$3 _t=$4 _w=$5 _l=$6 _o=0; shift 6
 unset BETA9_TOKEN
 if mkdir ${SPOOL}/$_n 2>/dev/null; then
-cd ${SPOOL}/$_n && mkfifo o e i || exit
+cd ${SPOOL}/$_n && mkfifo o e i w || exit
 [ $_l = 0 ] || : >bulk
+exec 9<>w
 setsid -f sh -c '${RUNNER.replaceAll("'", `'\\''`)}' sh $_v $_t "$@" </dev/null >/dev/null 2>&1
+[ $_w = 0 ] || { timeout ${FIRST_WAIT_S} head -c 1 <&9 >/dev/null; _o=$((_w-2)); }
+exec 9>&-
+[ ! -e code ] || _o=6
 fi
 cd ${SPOOL}/$_n || exit
-poll 0 0 ${MOST_BYTES} $_w 1`;
+poll 0 0 ${MOST_BYTES} $_w 1 $_o`;
 
 /** `sh -c NEXT sh NONCE OUT ERR`: what follows after these pieces, which are given up for those before. */
 export const NEXT = `${POLL}
 cd ${SPOOL}/$1 || exit
 k=$(($2-1)); while [ $k -ge 0 ] && [ -e o.$k ]; do rm -f o.$k; k=$((k-1)); done
 k=$(($3-1)); while [ $k -ge 0 ] && [ -e e.$k ]; do rm -f e.$k; k=$((k-1)); done
-poll $2 $3 ${MOST_BYTES} ${TURNS} 0`;
+poll $2 $3 ${MOST_BYTES} ${TURNS} 0 0`;
 
 /** How many pieces of input wait for the command. */
 const WAITING = 4;
