@@ -48,14 +48,18 @@ done`;
  * a copied memory still ran of ours is dead. No shell of ours waits for this one, only what the sandbox has for it. Where MARK is another one, the command is not run; an empty one stands for any. No program is started for it without need: it is a
  * part of every episode.
  */
-export const arrival = (memory: boolean): string => `_a() {
+export const arrival = (memory: boolean): string => `_own() {
+_b= _o=
+${each('_b="$_b $_p:$_s"; [ $_p = 1 ] || _o=1', '')}
+}
+_a() {
 [ -d ${NOTES} ] || mkdir -p ${NOTES} || exit
 _m=; { read -r _m <${NOTES}/mark; } 2>/dev/null
 [ -z "$1" ] || [ "$1" = "$_m" ] || { echo "\${_m:--}"; exit 1; }
 : >${NOTES}/since
-${memory ? KILL_COPIED : ''}
-_b=
-${each('_b="$_b $_p:$_s"', '')}
+_own
+${memory ? `[ -z "$_o" ] || { ${KILL_COPIED}
+_own; }` : ''}
 echo "\${_m:--}$_b"
 }
 _a "$1"; shift
