@@ -22,6 +22,7 @@ const PATIENCE_MS = 20_000;
 const TERMINATE = 'Terminate Sandbox';
 
 export interface Cost extends Seen {
+  /** How long it really was. */
   readonly seconds: number;
   /** Of the extension host, ms. */
   readonly processor: number;
@@ -114,6 +115,7 @@ export class RowsWindow {
     if (id !== undefined) await page.evaluate(beginLooking, await this.pointAt(id));
     const host = await extensionHost(this.code.pid);
     const [drawn, asked, processor] = [await this.drawn(), await this.asked(), await ticksOf(host)];
+    const began = performance.now();
     await delay(seconds * 1000);
     const used = (await ticksOf(host)) - processor;
     const [drawnThen, askedThen] = [await this.drawn(), await this.asked()];
@@ -121,7 +123,7 @@ export class RowsWindow {
     const seen = id === undefined ? { frames: 0, flickers: 0, removed: 0, readded: 0 } : await page.evaluate<Seen>('window.endLooking()');
     return {
       ...seen,
-      seconds,
+      seconds: (performance.now() - began) / 1000,
       processor: used * TICK_MS,
       drawn: { whole: drawnThen.whole - whole, some: drawnThen.some - some, items: drawnThen.items - items },
       asked: { lists: askedThen.lists - asked.lists, all: askedThen.all - asked.all, changes: askedThen.changes - asked.changes },
