@@ -26,7 +26,7 @@ describe('parts of the Beam provider', () => {
 
   it('take an answer of a poll only if it is whole', () => {
     const said = '2 1 w - m\n/wA=\neA==\nZ\n';
-    assert.deepEqual(readReport(said), { out: 2, err: 1, done: false, more: true, stdout: Buffer.from([0xff, 0]), stderr: Buffer.from('x') });
+    assert.deepEqual(readReport(said), { out: 2, err: 1, done: false, more: true, fetched: [], stdout: Buffer.from([0xff, 0]), stderr: Buffer.from('x') });
     assert.deepEqual(readReport('0 0 d 7 -\n\n\nZ\n')?.code, 7);
     for (let length = 0; length < said.length - 1; length++) assert.equal(readReport(said.slice(0, length)), undefined, `${length} bytes`);
   });
