@@ -3,16 +3,17 @@ import { availableParallelism, totalmem } from 'node:os';
 import type { Engine } from '../engine/engine.js';
 import { reap } from '../engine/reap.js';
 import type { Held, Making } from '../engine/sandboxes/held.js';
-import { forkSandbox, makingOf, restore } from '../engine/sandboxes/open.js';
+import { forkSandboxes, makingOf, restore } from '../engine/sandboxes/open.js';
 import { deleteSnapshot, removeForgotten } from '../engine/snapshots/manage.js';
 import { takeSnapshot } from '../engine/snapshots/take.js';
 import { SnapshotInUse } from '../engine/snapshots/uses.js';
 import { BuildFailed, LimitExceeded, ProviderUnavailable, Unsupported } from '../sandbox/errors.js';
-import type { SandboxSettings } from '../sandbox/provider.js';
+import type { SandboxSettings, SnapshotKind } from '../sandbox/provider.js';
 import { PROVIDERS } from '../sandbox/registry.js';
 import type { SnapshotRecord } from '../store/records.js';
 import { TemplateError, type Template } from '../template/template.js';
 import { templateOf } from './built.js';
+import type { Inherited } from './e2b/processes.js';
 import { Machine, Refusal, type Account, type NewSandbox, type SnapshotInfo, type TemplateBuild, type TemplateInfo } from './e2b/machine.js';
 import { Templates, type Found } from './templates.js';
 
@@ -31,9 +32,11 @@ export class LocalAccount implements Account {
   readonly live = new Map<string, Machine>();
   private readonly held = new Map<string, Held>();
   /** Of those that are paused. */
-  private readonly asleep = new Map<string, { readonly record: SnapshotRecord; readonly making: Making }>();
-  /** Sandboxes by the snapshots that were taken of them. */
-  private readonly taken = new Map<string, string>();
+  private readonly asleep = new Map<string, { readonly record: SnapshotRecord; readonly making: Making; readonly processes: readonly Inherited[] }>();
+  /** Sandboxes by the snapshots that were taken of them, and what ran in them then. */
+  private readonly taken = new Map<string, { readonly sandboxID: string; readonly processes: readonly Inherited[] }>();
+  /** Why memory cannot be snapshotted here, by provider. */
+  private readonly noMemory = new Map<string, string>();
   private readonly templates: Templates;
 
   constructor(
@@ -53,6 +56,7 @@ export class LocalAccount implements Account {
     if (answering.length === 0) throw new ProviderUnavailable(checked.map(({ title, health }) => `${title} cannot be used: ${health.summary}`).join('; '), checked[0]!.health.hint ?? 'run `rl-sandboxes doctor`');
     for (const ended of await reap(answering)) this.options.log(`ended ${ended.provider}'s sandbox ${ended.id}, which a process had left`);
     for (const each of answering) await removeForgotten(this.engine, each);
+    for (const { id, health } of checked) if (health.noMemorySnapshots !== undefined) this.noMemory.set(id, health.noMemorySnapshots);
   }
 
   async template(name: string): Promise<TemplateInfo | undefined> {
@@ -72,7 +76,7 @@ export class LocalAccount implements Account {
       // What a client asks for in so many words counts more than what the template says.
       const network = asked.allow_internet_access === undefined || asked.allow_internet_access === null ? making.spec.network : asked.allow_internet_access ? 'full' : 'none';
       const held = await restore(this.engine, { ...making, spec: { ...making.spec, network } }, services, -1, AbortSignal.any([gone, this.engine.held.closing]));
-      return this.adopt(held, asked, asked.templateID);
+      return this.adopt(held, asked, asked.templateID, this.taken.get(making.snapshot.id)?.processes);
     });
   }
 
@@ -87,26 +91,38 @@ export class LocalAccount implements Account {
     if (asleep) await this.engine.builds.remove(asleep.record, asleep.making.provider);
   }
 
+  /** Where processes can be put on disk in the same sandbox, that is done; where they can be copied, it ends with that. */
   async pause(machine: Machine, memory: boolean): Promise<void> {
     const held = this.running(machine);
     const { making, sandbox } = held;
-    const { provider } = making;
-    if (memory && !provider.capabilities.memorySnapshot) throw new Refusal(501, `${provider.title} cannot keep what runs in a sandbox: pause with keepMemory: false, which keeps its files`);
+    const { capabilities, title } = making.provider;
     await this.translated(async () => {
-      const record = await takeSnapshot(this.engine, sandbox, making, memory ? 'memory' : 'filesystem', { temporary: this.engine.owner }, this.engine.held.closing);
+      if (memory && this.kindOf(making) === 'filesystem') {
+        if (!capabilities.suspend) throw new Unsupported(`${title} cannot keep what runs in a sandbox${this.whyNoMemory(making)}: pause with keepMemory: false, which keeps its files`);
+        await held.suspend(this.engine.held.closing);
+      } else {
+        const processes = memory ? await machine.processes.all() : [];
+        const record = await takeSnapshot(this.engine, sandbox, making, memory ? 'memory' : 'filesystem', { temporary: this.engine.owner }, this.engine.held.closing);
+        this.asleep.set(machine.sandboxID, { record, making, processes });
+        this.held.delete(machine.sandboxID);
+        await held.terminate();
+      }
       machine.stopClock();
       machine.state = 'paused';
-      this.asleep.set(machine.sandboxID, { record, making });
-      this.held.delete(machine.sandboxID);
-      await held.terminate();
     });
   }
 
   async resume(machine: Machine): Promise<void> {
+    const suspended = this.held.get(machine.sandboxID);
+    if (suspended?.sandbox.info.state === 'suspended') {
+      await this.translated(() => suspended.resume(this.engine.held.closing));
+      machine.state = 'running';
+      return;
+    }
     const asleep = this.asleep.get(machine.sandboxID);
     if (!asleep) throw new Refusal(409, 'the sandbox is about to go on');
     this.asleep.delete(machine.sandboxID);
-    const { record, making } = asleep;
+    const { record, making, processes } = asleep;
     let awake = false;
     const cleanUp = async (): Promise<void> => {
       if (awake) await this.engine.builds.remove(record, making.provider).catch(() => undefined);
@@ -115,6 +131,7 @@ export class LocalAccount implements Account {
       const held = await this.translated(() => restore(this.engine, { ...making, snapshot: record, cleanUp }, [], -1, this.engine.held.closing));
       awake = true;
       machine.sandbox = held.sandbox;
+      machine.processes.inherit(processes);
       machine.state = 'running';
       this.follow(machine, held);
     } finally {
@@ -123,23 +140,42 @@ export class LocalAccount implements Account {
   }
 
   fork(machine: Machine, count: number, timeout: number): Promise<PromiseSettledResult<Machine>[]> {
-    const { id } = this.running(machine);
-    const child = async (): Promise<Machine> => this.adopt(await forkSandbox(this.engine, id, -1, this.engine.held.closing), { ...machine.asked, timeout }, machine.template.templateID);
-    return Promise.allSettled(Array.from({ length: count }, () => this.translated(child)));
+    const { id, making } = this.running(machine);
+    return this.translated(async () => {
+      const kind = this.kindOf(making);
+      const processes = kind === 'memory' ? await machine.processes.all() : [];
+      const forks = await forkSandboxes(this.engine, id, { kind, count, keepMs: -1 }, this.engine.held.closing);
+      const adopted = (fork: PromiseSettledResult<Held>): Promise<Machine> =>
+        this.translated(() => (fork.status === 'fulfilled' ? Promise.resolve(this.adopt(fork.value, { ...machine.asked, timeout }, machine.template.templateID, processes)) : Promise.reject(fork.reason as Error)));
+      return Promise.allSettled(forks.map(adopted));
+    });
   }
 
   snapshot(machine: Machine, name: string | undefined): Promise<SnapshotInfo> {
     const { sandbox, making } = this.running(machine);
     return this.translated(async () => {
-      const record = await takeSnapshot(this.engine, sandbox, making, 'filesystem', { name }, this.engine.held.closing);
-      this.taken.set(record.id, machine.sandboxID);
+      const kind = this.kindOf(making);
+      const processes = kind === 'memory' ? await machine.processes.all() : [];
+      const record = await takeSnapshot(this.engine, sandbox, making, kind, { name }, this.engine.held.closing);
+      this.taken.set(record.id, { sandboxID: machine.sandboxID, processes });
       return snapshotInfo(record);
     });
   }
 
+  /** Of snapshots and forks of a sandbox: with its memory where that can be kept, and holds no secrets. */
+  private kindOf({ provider, secrets }: Making): SnapshotKind {
+    return provider.capabilities.memorySnapshot && !this.noMemory.has(provider.id) && Object.keys(secrets).length === 0 ? 'memory' : 'filesystem';
+  }
+
+  private whyNoMemory({ provider, secrets }: Making): string {
+    if (Object.keys(secrets).length > 0) return ' that was given secrets';
+    const reason = this.noMemory.get(provider.id);
+    return reason === undefined ? '' : ` (${reason})`;
+  }
+
   async snapshots(sandboxID: string | undefined): Promise<SnapshotInfo[]> {
     const all = await this.engine.snapshots.list();
-    return all.filter(({ id, origin }) => origin === 'sandbox' && (sandboxID === undefined || this.taken.get(id) === sandboxID)).map(snapshotInfo);
+    return all.filter(({ id, origin }) => origin === 'sandbox' && (sandboxID === undefined || this.taken.get(id)?.sandboxID === sandboxID)).map(snapshotInfo);
   }
 
   async removeTemplate(name: string): Promise<boolean> {
@@ -186,8 +222,9 @@ export class LocalAccount implements Account {
     return this.engine.build(file, { provider: this.options.provider, signal: this.engine.held.closing, onOutput: lines(log) });
   }
 
-  private adopt(held: Held, asked: NewSandbox, templateID: string): Machine {
+  private adopt(held: Held, asked: NewSandbox, templateID: string, processes: readonly Inherited[] = []): Machine {
     const machine: Machine = new Machine(held.sandbox, infoOf(templateID, held.making.spec), asked, () => void this.kill(machine).catch((error: Error) => this.options.log(error.message)));
+    machine.processes.inherit(processes);
     this.live.set(machine.sandboxID, machine);
     this.follow(machine, held);
     return machine;
@@ -205,7 +242,7 @@ export class LocalAccount implements Account {
 
   private running(machine: Machine): Held {
     const held = this.held.get(machine.sandboxID);
-    if (!held) throw new Refusal(400, 'the sandbox is paused: connect to it first');
+    if (!held || machine.state === 'paused') throw new Refusal(400, 'the sandbox is paused: connect to it first');
     return held;
   }
 

@@ -331,7 +331,7 @@ export interface Sandbox extends AsyncDisposable {
   snapshot(kind: SnapshotKind, options?: OperationOptions): Promise<ProviderSnapshot>;
   /**
    * Puts its processes with their memory on disk, where they use no processor and no memory, until `resume` has them go on. In between it can be ended, and its files can be
-   * looked at; all else is refused with `Suspended`, and so are commands whose connections end with this. Rejects with `Unsupported` where it cannot be, with why; then, and
+   * looked at where they are on this machine; all else is refused with `Suspended`, and so are commands whose connections end with this. Rejects with `Unsupported` where it cannot be, with why; then, and
    * after any other failure that the processes survive, they go on as if nothing had been asked. Its life goes on meanwhile. Absent where the capabilities do not have it.
    */
   suspend?(options?: OperationOptions): Promise<void>;

@@ -21,8 +21,8 @@ interface Served extends Running {
   readonly log: () => string;
 }
 
-async function serve(workspace: Workspace, env: NodeJS.ProcessEnv = {}): Promise<Served> {
-  const running = workspace.start(['serve', '--api', 'e2b', '--provider', 'bubblewrap', '--json'], env);
+async function serve(workspace: Workspace, env: NodeJS.ProcessEnv = {}, ...args: string[]): Promise<Served> {
+  const running = workspace.start(['serve', '--api', 'e2b', '--provider', 'bubblewrap', '--json', ...args], env);
   const [line] = (await Promise.race([once(running.child.stdout!, 'data'), running.result.then(({ stderr }) => Promise.reject(new Error(stderr)))])) as [Buffer];
   const { E2B_API_URL: apiUrl, E2B_SANDBOX_URL: sandboxUrl, E2B_API_KEY: apiKey = env.RL_SANDBOXES_SERVE_KEY } = JSON.parse(line.toString()) as Variables;
   return { ...running, options: { apiUrl, sandboxUrl, apiKey, requestTimeoutMs: 60_000 }, log: () => line.toString() };
@@ -149,6 +149,26 @@ describe('serve --api e2b, by the official SDK', function () {
     const there = await rewards('e2b');
     assert.equal(there.length, 8);
     assert.deepEqual(there, await rewards('bubblewrap'));
+  });
+
+  it('at another address nobody enters without the key, nor a sandbox without its token', async () => {
+    const other = await serve(workspace, {}, '--host', '127.0.0.2');
+    try {
+      const { apiUrl, sandboxUrl, apiKey } = other.options;
+      assert.match(apiUrl!, /^http:\/\/127\.0\.0\.2:\d+$/);
+      await assert.rejects(fetch(apiUrl!.replace('127.0.0.2', '127.0.0.1')), 'it listens there alone');
+      const sandbox = await Sandbox.create('base', other.options);
+      const refused = async (url: string, headers: Record<string, string>, method = 'GET'): Promise<number> => (await fetch(url, { method, headers: { 'content-type': 'application/json', ...headers } })).status;
+      for (const key of [undefined, '', served.options.apiKey!]) assert.equal(await refused(`${apiUrl}/v2/sandboxes`, key === undefined ? {} : { 'x-api-key': key }), 401);
+      const aim = { 'e2b-sandbox-id': sandbox.sandboxId, 'x-api-key': apiKey! };
+      assert.equal(await refused(`${sandboxUrl}/files?path=/etc/passwd`, aim), 401, 'the key of the account is none of a sandbox');
+      assert.equal(await refused(`${sandboxUrl}/process.Process/List`, { ...aim, 'x-access-token': 'x' }, 'POST'), 401);
+      const { stderr, code } = await workspace.run('serve', '--api', 'e2b', '--provider', 'bubblewrap', '--host', '192.0.2.1');
+      assert.deepEqual([code, /192\.0\.2\.1 is no address of this machine/.test(stderr)], [2, true], stderr);
+    } finally {
+      other.child.kill('SIGINT');
+      await other.result;
+    }
   });
 
   it('Ctrl-C, SIGTERM and kill -9 leave nothing', async () => {

@@ -20,6 +20,7 @@ conformance('e2b', async () => {
     restoresAtOnce: 16,
     shortLifeMs: 4000,
     snapshotsStay: true,
+    noMemorySnapshots: 'the simulator runs on bubblewrap here; on Podman memory.test.ts does it',
     small: 'the simulator and all of its sandboxes are on this machine',
     assertNothingLeft: async (id) => {
       const { sandboxes } = await simulated.state();

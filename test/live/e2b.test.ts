@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createProvider } from '../../src/sandbox/e2b/index.js';
 import { currentOwner } from '../../src/sandbox/owner.js';
-import { commands, conformance, files, lifecycle, live, snapshots } from '../integration/conformance.js';
+import { commands, conformance, files, lifecycle, live, memory, snapshots } from '../integration/conformance.js';
 
 // Isolation is left out: what a process may do in a virtual machine of its own is not what keeps it in.
 conformance(
@@ -33,5 +33,5 @@ conformance(
       },
     };
   },
-  [lifecycle, commands, files, live, snapshots],
+  [lifecycle, commands, files, live, snapshots, memory],
 );

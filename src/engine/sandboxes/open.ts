@@ -2,7 +2,7 @@
 import { LONGEST_LIFE_MS } from '../../rollout/episode.js';
 import { holdGpus, type HeldGpus } from '../../rollout/gpus.js';
 import { settingsOf } from '../../rollout/settings.js';
-import type { Provider, Sandbox, SandboxLabels } from '../../sandbox/provider.js';
+import type { Provider, Sandbox, SandboxLabels, SnapshotKind } from '../../sandbox/provider.js';
 import type { SnapshotRecord } from '../../store/records.js';
 import { loadTemplate } from '../../template/load.js';
 import { TemplateError, type ServiceSpec, type Template } from '../../template/template.js';
@@ -45,12 +45,22 @@ export async function openSandbox(engine: Engine, request: OpenRequest): Promise
 
 /** A sandbox with the files of another one as they are now, and none of its processes. */
 export async function forkSandbox(engine: Engine, id: string, keepMs: number | undefined, outer: AbortSignal): Promise<Held> {
+  const [fork] = await forkSandboxes(engine, id, { kind: 'filesystem', count: 1, keepMs }, outer);
+  if (fork!.status === 'rejected') throw fork!.reason;
+  return fork!.value;
+}
+
+/** As many as are asked for, of one moment; with `memory` what runs goes on in each of them. Rejects if the snapshot cannot be taken that all are of. */
+export async function forkSandboxes(engine: Engine, id: string, { kind, count, keepMs }: { readonly kind: SnapshotKind; readonly count: number; readonly keepMs?: number }, outer: AbortSignal): Promise<PromiseSettledResult<Held>[]> {
   const signal = AbortSignal.any([outer, engine.held.closing]);
   const { sandbox, making } = engine.held.get(id);
-  const snapshot = await takeSnapshot(engine, sandbox, making, 'filesystem', { temporary: engine.owner }, signal);
-  const cleanUp = (): Promise<void> => engine.builds.remove(snapshot, making.provider).catch(() => undefined);
+  const snapshot = await takeSnapshot(engine, sandbox, making, kind, { temporary: engine.owner }, signal);
+  let users = count;
+  const cleanUp = async (): Promise<void> => {
+    if (--users === 0) await engine.builds.remove(snapshot, making.provider).catch(() => undefined);
+  };
   // Its services are not started again: what they have written is there, and their second start may not expect it.
-  return restore(engine, { ...making, origin: 'forked', snapshot, cleanUp }, [], keepMs, signal);
+  return Promise.allSettled(Array.from({ length: count }, () => restore(engine, { ...making, origin: 'forked', snapshot, cleanUp }, [], keepMs, signal)));
 }
 
 /** Whatever becomes of it, what it needed is given back. */

@@ -4,7 +4,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { z } from 'zod';
 import { isSame } from './access.js';
 import { TooLarge, bodyOf } from './body.js';
-import { Refusal, forkRequest, lifetime, newSandbox, type Account, type Machine, type TemplateBuild, type TemplateInfo } from './machine.js';
+import { Refusal, connection, forkRequest, lifetime, newSandbox, type Account, type Machine, type TemplateBuild, type TemplateInfo } from './machine.js';
 
 /** What clients take it for, and so what they may ask of it. */
 const ENVD_VERSION = '0.6.4';
@@ -91,8 +91,12 @@ export class Control {
   }
 
   private async connect(machine: Machine, body: unknown): Promise<unknown> {
-    const timeout = this.life(lifetime.parse(body).timeout);
-    if (machine.state === 'paused') await this.account.resume(machine);
+    const { timeout: asked, memory } = connection.parse(body);
+    const timeout = this.life(asked);
+    if (machine.state === 'paused') {
+      await this.account.resume(machine);
+      if (memory === false) await machine.restart();
+    }
     machine.setTimeout(timeout);
     return this.opened(machine);
   }

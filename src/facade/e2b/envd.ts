@@ -39,7 +39,7 @@ async function call(machine: Machine, request: IncomingMessage, response: Server
     case 'Connect':
       return processes.connect(body, listen);
     case 'List':
-      return answer(response, processes.list());
+      return answer(response, await processes.list());
     case 'SendInput':
       return answer(response, (await processes.input(body), {}));
     case 'CloseStdin':

@@ -32,6 +32,10 @@ export const newSandbox = z.looseObject({
 export type NewSandbox = z.infer<typeof newSandbox>;
 
 export const lifetime = z.looseObject({ timeout: seconds.default(300) });
+export const connection = lifetime.extend({
+  /** False: of what is paused only the files come back. */
+  memory: z.boolean().nullish(),
+});
 export const forkRequest = z.looseObject({ timeout: seconds.default(300), count: z.int().min(1).max(100).default(1) });
 
 export interface TemplateInfo {
@@ -115,6 +119,12 @@ export class Machine {
 
   stopClock(): void {
     clearTimeout(this.timer);
+  }
+
+  /** As if it had been started anew from its files. */
+  async restart(): Promise<void> {
+    this.processes.inherit([]);
+    await this.sandbox.killAll();
   }
 
   /** The folder that paths without a `/` at their beginning are relative to. */

@@ -9,7 +9,12 @@ const OWN = new Set(['connection', 'keep-alive', 'proxy-authenticate', 'proxy-au
 
 const passed = (headers: IncomingHttpHeaders): IncomingHttpHeaders => Object.fromEntries(Object.entries(headers).filter(([name]) => !OWN.has(name)));
 
-export async function passOn(machine: Machine, port: number, request: IncomingMessage, response: ServerResponse): Promise<void> {
+/** How long a server in a sandbox may take to begin its answer once it has the request, and be silent in it. */
+const SILENCE_MS = 600_000;
+
+class Silent extends Error {}
+
+export async function passOn(machine: Pick<Machine, 'sandbox' | 'sandboxID'>, port: number, request: IncomingMessage, response: ServerResponse, silenceMs = SILENCE_MS): Promise<void> {
   let inside: Duplex | undefined;
   try {
     inside = await machine.sandbox.connect(port);
@@ -18,6 +23,8 @@ export async function passOn(machine: Machine, port: number, request: IncomingMe
     const onward = ask({ method, path, headers: { ...passed(headers), connection: 'close' }, createConnection: () => stream });
     const answered = new Promise<IncomingMessage>((resolve, reject) => onward.once('response', resolve).once('error', reject));
     response.once('close', () => stream.destroy());
+    // Bytes in either direction count as life.
+    onward.setTimeout(silenceMs, () => onward.destroy(new Silent(`what listens at port ${port} has not answered within ${silenceMs / 1000} s`)));
     await Promise.all([
       pipeline(request, onward).catch(() => undefined),
       answered.then((answer) => {
@@ -27,7 +34,10 @@ export async function passOn(machine: Machine, port: number, request: IncomingMe
     ]);
   } catch (error) {
     if (response.headersSent) response.destroy();
-    else response.writeHead(502, { 'content-type': 'application/json' }).end(JSON.stringify({ sandboxId: machine.sandboxID, port, message: (error as Error).message, code: 502 }));
+    else {
+      const code = error instanceof Silent ? 504 : 502;
+      response.writeHead(code, { 'content-type': 'application/json' }).end(JSON.stringify({ sandboxId: machine.sandboxID, port, message: (error as Error).message, code }));
+    }
   } finally {
     inside?.destroy();
   }

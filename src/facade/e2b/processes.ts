@@ -1,5 +1,6 @@
 /** Commands in a sandbox, as envd keeps them: they go on when their client goes away, and another may listen in. */
 import { PassThrough, type Readable } from 'node:stream';
+import { text } from 'node:stream/consumers';
 import type { ExecProcess, Sandbox } from '../../sandbox/provider.js';
 import { RpcError, type Answers } from './connect.js';
 
@@ -34,7 +35,13 @@ const ANNOUNCE = `echo $$
 if [ "$1" = /bin/bash ] && [ ! -x /bin/bash ]; then shift; exec /bin/sh "$@"; fi
 exec "$@"`;
 
-class Running {
+/** What was running when memory was copied, and goes on where it is brought back. Nobody hears what it writes. */
+export interface Inherited {
+  readonly pid: number;
+  readonly request: StartRequest;
+}
+
+class Running implements Inherited {
   readonly listeners = new Set<Answers>();
 
   constructor(
@@ -52,14 +59,29 @@ class Running {
 
 export class Processes {
   private readonly running = new Map<number, Running>();
+  private inherited: readonly Inherited[] = [];
 
   constructor(
     private readonly sandbox: () => Sandbox,
     private readonly env: Readonly<Record<string, string>>,
   ) {}
 
-  list(): unknown {
-    return { processes: [...this.running.values()].map(({ pid, request }) => ({ config: request.process, pid, tag: request.tag })) };
+  async list(): Promise<unknown> {
+    return { processes: (await this.all()).map(({ pid, request }) => ({ config: request.process, pid, tag: request.tag })) };
+  }
+
+  /** All that run, for whoever copies memory. */
+  async all(): Promise<Inherited[]> {
+    if (this.inherited.length > 0) {
+      const alive = new Set((await this.ask(`for p in ${this.inherited.map(({ pid }) => pid).join(' ')}; do kill -0 $p && echo $p; done 2>/dev/null; :`)).split('\n').map(Number));
+      this.inherited = this.inherited.filter(({ pid }) => alive.has(pid));
+    }
+    return [...this.inherited, ...[...this.running.values()].map(({ pid, request }) => ({ pid, request }))];
+  }
+
+  /** Where memory is brought back: these go on in it. */
+  inherit(processes: readonly Inherited[]): void {
+    this.inherited = processes;
   }
 
   /** Starts a command; `listen` is called once it is there. `timeoutMs`: then it is killed, 0 for never. */
@@ -73,6 +95,8 @@ export class Processes {
       cwd,
       stdin: input,
       tty: size && { columns: size.cols, rows: size.rows },
+      // It is not its client's.
+      lasting: !input,
       signal: stop.signal,
     });
     const first = await firstLine(child.stdout);
@@ -147,19 +171,30 @@ export class Processes {
 
   /** To the process alone, as envd does: what it has started goes on. */
   async signal(request: Selector & { readonly signal?: string }): Promise<void> {
-    const { pid } = this.find(request);
-    const child = this.sandbox().exec(['/bin/sh', '-c', `kill -s ${request.signal === 'SIGNAL_SIGTERM' ? 'TERM' : 'KILL'} ${pid}`]);
-    child.stdout.resume();
-    child.stderr.resume();
-    await child.exit;
+    const wanted = selects(request);
+    const found = [...this.running.values()].find(wanted) ?? (await this.all()).find(wanted);
+    if (!found) throw notFound(request);
+    await this.ask(`kill -s ${request.signal === 'SIGNAL_SIGTERM' ? 'TERM' : 'KILL'} ${found.pid}`);
   }
 
-  private find({ process }: Selector): Running {
-    const running = process?.tag === undefined ? this.running.get(process?.pid ?? -1) : [...this.running.values()].find(({ request }) => request.tag === process.tag);
-    if (!running) throw new RpcError('not_found', `process with pid ${process?.pid} not found`);
-    return running;
+  private async ask(script: string): Promise<string> {
+    const child = this.sandbox().exec(['/bin/sh', '-c', script]);
+    child.stderr.resume();
+    const [said] = await Promise.all([text(child.stdout), child.exit]);
+    return said;
+  }
+
+  private find(request: Selector): Running {
+    const wanted = selects(request);
+    const running = [...this.running.values()].find(wanted);
+    if (running) return running;
+    if (this.inherited.some(wanted)) throw new RpcError('unimplemented', 'the process goes on from a snapshot: it can be listed and killed here, and not be listened or written to');
+    throw notFound(request);
   }
 }
+
+const selects = ({ process }: Selector) => ({ pid, request }: Inherited): boolean => (process?.tag === undefined ? pid === process?.pid : request.tag === process.tag);
+const notFound = ({ process }: Selector): RpcError => new RpcError('not_found', `process with pid ${process?.pid} not found`);
 
 /** Text up to the first line's end, and what came with it; undefined if the stream ends before. */
 export function firstLine(stream: Readable): Promise<{ line: string; rest: Buffer } | undefined> {

@@ -4,7 +4,8 @@ import type { Capabilities } from '../provider.js';
 export const e2bCapabilities: Capabilities = {
   gpu: false,
   filesystemSnapshot: true,
-  memorySnapshot: false,
+  memorySnapshot: true,
+  suspend: true,
   network: ['none', 'full'],
   isolation: ['default'],
   user: false,

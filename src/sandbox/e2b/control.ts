@@ -22,6 +22,7 @@ const PAGE = 100;
 const MOST_PAGES = 200;
 const ATTEMPTS = 5;
 const FIRST_DELAY_MS = 200;
+const LOOK_AGAIN_MS = 1000;
 
 export interface Machine {
   readonly template: string;
@@ -67,6 +68,22 @@ export class Control {
     } catch (error) {
       signal.throwIfAborted();
       throw translate(error, 'Taking the snapshot');
+    }
+  }
+
+  /** With what runs. Resolves when it is paused. A request that is cut, or not answered, may have been heard, so how it went is looked at. */
+  async pause(sandboxId: string, signal: AbortSignal): Promise<void> {
+    const { Sandbox } = await load();
+    try {
+      await Sandbox.pause(sandboxId, { ...this.options, keepMemory: true, requestTimeoutMs: 0, signal });
+    } catch (error) {
+      for (let look = 1; look <= ATTEMPTS; look++) {
+        const state = await Sandbox.getInfo(sandboxId, this.options).then((info) => info.state, () => undefined);
+        if (state === 'paused') return;
+        if (statusOf(error) !== undefined) break;
+        await pause(LOOK_AGAIN_MS);
+      }
+      throw translate(error, 'Suspending the sandbox');
     }
   }
 

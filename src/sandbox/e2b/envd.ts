@@ -147,7 +147,8 @@ class EnvdProcess implements RemoteProcess {
 export class Envd implements Endpoint {
   readonly translate = translate;
 
-  constructor(private readonly reach: Reach) {}
+  /** Another one after each pause. */
+  constructor(public reach: Reach) {}
 
   async start({ argv, env, stdin, size }: Start, listener: Listener, signal: AbortSignal): Promise<RemoteProcess> {
     const [cmd, ...args] = argv;

@@ -6,7 +6,7 @@ import { unhealthy } from '../account.js';
 import { within } from '../deadline.js';
 import { BuildFailed, Unsupported } from '../errors.js';
 import { currentOwner } from '../owner.js';
-import type { BaseImage, BuildOptions, Health, OperationOptions, Provider, ProviderContext, ProviderSnapshot, RestoreOptions, Sandbox, SandboxInfo, SandboxSpec, SnapshotSizes, Waits } from '../provider.js';
+import type { BaseImage, BuildOptions, Health, OperationOptions, Provider, ProviderContext, ProviderSnapshot, RestoreOptions, Sandbox, SandboxInfo, SandboxSpec, SnapshotKind, SnapshotSizes, Waits } from '../provider.js';
 import { Creation } from '../remote/creation.js';
 import { Intents } from '../remote/intents.js';
 import { Layers, readRef, type Layer } from '../remote/layers.js';
@@ -39,6 +39,16 @@ interface Service {
   readonly limiter: CreationLimiter;
   readonly creation: Creation;
   readonly sweep: (id: string, signal: AbortSignal) => Promise<boolean>;
+}
+
+/** What a sandbox is made from. */
+interface Origin {
+  readonly template: string;
+  readonly memoryMB: number;
+  readonly below: readonly Layer[];
+  /** These two of a snapshot. */
+  readonly mark?: string;
+  readonly kind?: SnapshotKind;
 }
 
 /** What the service answers to a creation. */
@@ -97,12 +107,12 @@ export class E2bProvider implements Provider {
     const { control } = this.service();
     const encoder = new TextEncoder();
     const machine = await within('Building the template', options, BUILD_TIMEOUT_MS, (signal) => control.machine(image, spec.resources, signal, (line) => options?.onOutput?.(encoder.encode(line))));
-    return this.open(machine.template, machine.memoryMB, [], undefined, spec, options);
+    return this.open({ template: machine.template, memoryMB: machine.memoryMB, below: [] }, spec, options);
   }
 
   async restore(snapshot: ProviderSnapshot, spec: SandboxSpec, options?: RestoreOptions): Promise<Sandbox> {
     const { snapshotId, mark, memoryMB } = readRef(snapshot.ref);
-    return this.open(snapshotId, memoryMB ?? DEFAULT_MEMORY_MB, await this.layers.of(snapshotId), mark, spec, options);
+    return this.open({ template: snapshotId, memoryMB: memoryMB ?? DEFAULT_MEMORY_MB, below: await this.layers.of(snapshotId), mark, kind: snapshot.kind }, spec, options);
   }
 
   async list(options?: OperationOptions): Promise<SandboxInfo[]> {
@@ -131,7 +141,7 @@ export class E2bProvider implements Provider {
   }
 
   async hasSnapshot(snapshot: ProviderSnapshot, options?: OperationOptions): Promise<boolean> {
-    if (snapshot.provider !== this.id || snapshot.kind !== 'filesystem') return false;
+    if (snapshot.provider !== this.id) return false;
     const { control } = this.service();
     return within('Looking for the snapshot', options, QUERY_TIMEOUT_MS, (signal) => control.hasSnapshot(readRef(snapshot.ref).snapshotId, signal));
   }
@@ -166,8 +176,9 @@ export class E2bProvider implements Provider {
     await this.opened?.creation.close();
   }
 
-  private async open(template: string, memoryMB: number, below: readonly Layer[], mark: string | undefined, spec: SandboxSpec, options: RestoreOptions | undefined): Promise<RemoteSandbox> {
+  private async open(origin: Origin, spec: SandboxSpec, options: RestoreOptions | undefined): Promise<RemoteSandbox> {
     refuse(spec);
+    const { template, memoryMB, below, mark, kind } = origin;
     const { account, control, creation } = this.service();
     const id = randomBytes(8).toString('hex');
     this.creating.add(id);
@@ -177,16 +188,21 @@ export class E2bProvider implements Provider {
     });
     // From here on it is billed: before, it may have waited for a place.
     const info: SandboxInfo = { id, provider: this.id, labels: spec.labels, createdAt: Date.now(), state: 'running' };
-    const twin = async (signal: AbortSignal): Promise<RemoteSandbox> => this.open(template, memoryMB, below, mark, spec, { signal });
+    const twin = async (signal: AbortSignal): Promise<RemoteSandbox> => this.open({ ...origin, kind: 'filesystem' }, spec, { signal });
+    const endpoint = new Envd(reach);
     const sandbox = new RemoteSandbox({
       title: this.title,
-      endpoint: new Envd(reach),
       layers: this.layers,
       place,
       copy: (signal) => control.snapshot(reach.sandboxId, signal),
+      copiesMemory: true,
+      sleep: {
+        begin: (signal) => control.pause(reach.sandboxId, signal),
+        end: async (lifetimeMs, signal) => void (endpoint.reach = await this.wake(account, reach.sandboxId, lifetimeMs, signal)),
+      },
       end: (signal) => control.kill(reach.sandboxId, signal),
       copied: mark !== undefined,
-      ...{ info, spec, memoryMB, mark, below, twin },
+      ...{ endpoint, info, spec, memoryMB, mark, below, kind, twin },
       onEnd: () => this.live.delete(id),
     });
     this.live.set(id, sandbox);
@@ -203,13 +219,31 @@ export class E2bProvider implements Provider {
     const json = {
       templateID,
       metadata: await metadataOf(id, spec.labels),
-      timeout: Math.min(this.capabilities.maxSessionSeconds!, Math.ceil(spec.lifetimeMs / 1000)),
+      timeout: this.seconds(spec.lifetimeMs),
       secure: true,
       allow_internet_access: spec.network === 'full',
     };
-    const { sandboxID, envdAccessToken, domain } = await ask<Answer>({ url: `${account.apiUrl}/v2/sandboxes`, json, headers: { 'X-API-KEY': account.apiKey }, signal, silenceMs: ANSWER_MS });
+    return this.reachOf(account, await ask<Answer>({ url: `${account.apiUrl}/v2/sandboxes`, json, headers: { 'X-API-KEY': account.apiKey }, signal, silenceMs: ANSWER_MS }));
+  }
+
+  /** One that is paused goes on; of one that goes on already nothing but its time is changed. */
+  private async wake(account: Account, sandboxId: string, lifetimeMs: number, signal: AbortSignal): Promise<Reach> {
+    const json = { timeout: this.seconds(lifetimeMs) };
+    try {
+      return this.reachOf(account, await ask<Answer>({ url: `${account.apiUrl}/v2/sandboxes/${sandboxId}/connect`, json, headers: { 'X-API-KEY': account.apiKey }, signal, silenceMs: ANSWER_MS }));
+    } catch (error) {
+      signal.throwIfAborted();
+      throw translate(error, 'Resuming the sandbox');
+    }
+  }
+
+  private reachOf(account: Account, { sandboxID, envdAccessToken, domain }: Answer): Reach {
     const url = account.sandboxUrl ?? `https://${DAEMON_PORT}-${sandboxID}.${domain ?? account.domain}`;
     return { sandboxId: sandboxID, url, token: envdAccessToken ?? undefined };
+  }
+
+  private seconds(lifetimeMs: number): number {
+    return Math.min(this.capabilities.maxSessionSeconds!, Math.ceil(lifetimeMs / 1000));
   }
 
   /** @throws ProviderUnavailable without a key */

@@ -7,6 +7,7 @@ import { pidsLimit } from '../docker/container.js';
 import { containerLabels, PREFIX } from '../docker/labels.js';
 import { SandboxError } from '../errors.js';
 import type { NetworkPolicy, Resources, SandboxSpec } from '../provider.js';
+import { IDS, MOST_IDS, withTimeNamespaceOf } from './timeNamespaces.js';
 
 export interface Container {
   readonly id: string;
@@ -43,6 +44,7 @@ export function redescribed(archive: AsyncIterable<Uint8Array>, container: Conta
   const to = pack();
   const parser = extract();
   const run = async (): Promise<void> => {
+    const ids: [Header, Buffer][] = [];
     const feed = pipeline(archive, parser);
     feed.catch(() => undefined);
     for await (const entry of parser) {
@@ -50,8 +52,11 @@ export function redescribed(archive: AsyncIterable<Uint8Array>, container: Conta
       const body = entry as unknown as Readable;
       if (header.name === CONFIG) await describe(body, header, to, (config) => withOwner(config, container));
       else if (header.name === SPEC) await describe(body, header, to, (spec) => adapted(spec, container.spec));
+      else if (IDS.test(header.name) && header.type === 'file') ids.push([header, await whole(body, header, MOST_IDS)]);
       else await copy(body, to, header);
     }
+    const first = ids.find(([{ name }]) => IDS.exec(name)?.[1] === '1')?.[1];
+    for (const [header, image] of ids) await put(to, header, first ? withTimeNamespaceOf(first, image) : image);
     // What comes after the last entry is looked at too, before the archive is given its end.
     await feed;
     to.finalize();
@@ -81,9 +86,16 @@ function limited(spec: RuntimeSpec, { cpu, memory, pids }: Resources, network: N
 }
 
 async function describe(body: Readable, header: Header, to: Pack, change: (description: object) => object): Promise<void> {
-  if (header.size > MOST_DESCRIPTION) throw new SandboxError('the memory snapshot cannot be read: its description is too large');
-  const text = JSON.stringify(change(JSON.parse((await buffer(body)).toString()) as object));
-  await new Promise<void>((resolve, reject) => void to.entry({ ...header, size: Buffer.byteLength(text), pax: undefined }, text, (error) => (error ? reject(error) : resolve())));
+  await put(to, header, Buffer.from(JSON.stringify(change(JSON.parse((await whole(body, header, MOST_DESCRIPTION)).toString()) as object))));
+}
+
+function whole(body: Readable, { size = 0 }: Header, most: number): Promise<Buffer> {
+  if (size > most) throw new SandboxError('the memory snapshot cannot be read: its description is too large');
+  return buffer(body);
+}
+
+function put(to: Pack, header: Header, data: Buffer): Promise<void> {
+  return new Promise<void>((resolve, reject) => void to.entry({ ...header, size: data.length, pax: undefined }, data, (error) => (error ? reject(error) : resolve())));
 }
 
 function copy(body: Readable, to: Pack, header: Header): Promise<void> {

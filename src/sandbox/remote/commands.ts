@@ -7,7 +7,7 @@ import { within } from '../deadline.js';
 import { CommandOutput } from '../marked/commandOutput.js';
 import { newNonce } from '../marked/marker.js';
 import { Interruption } from '../marked/interruption.js';
-import { ExecTimeout, SandboxError, SandboxLost, Unsupported } from '../errors.js';
+import { ExecTimeout, SandboxError, SandboxLost, Suspended, Unsupported } from '../errors.js';
 import type { ExecOptions, ExecProcess, ExitStatus, OperationOptions, TerminalSize } from '../provider.js';
 import type { End, Endpoint, RemoteProcess } from './service.js';
 import { Arrival } from './arrival.js';
@@ -39,8 +39,8 @@ export interface Surroundings {
   readonly endsAt: number;
   /** What a snapshot has left in it; undefined if it is of none. */
   readonly mark?: string;
-  /** Whether it may be a copy of running processes. */
-  readonly copied: boolean;
+  /** What becomes of processes of which it may be a copy; false where it is none. */
+  readonly copied: 'kept' | 'killed' | false;
   /** Name of the service. */
   readonly title: string;
 }
@@ -63,6 +63,8 @@ export class Commands {
   private onEnded!: () => void;
   private lost: string | undefined;
   private readonly running = new Set<RemoteProcess>();
+  /** While the sandbox is suspended, from the moment that this is asked for: whether it came to be. */
+  private suspension: Promise<boolean> | undefined;
 
   constructor(
     private readonly endpoint: Endpoint,
@@ -110,7 +112,7 @@ export class Commands {
   private async hear(script: string, args: readonly string[], signal: AbortSignal, kills: boolean): Promise<{ code: number; said: string; errors: string }> {
     await this.arrive();
     if (this.endpoint.say) {
-      this.throwIfLost();
+      await this.awake();
       return this.endpoint.say(script, args, signal).catch(async (error: unknown) => Promise.reject(await this.explain(error, signal)));
     }
     const child = this.launch(['sh', '-c', script, 'sh', ...args], { signal }, kills);
@@ -126,6 +128,37 @@ export class Commands {
     });
   }
 
+  /**
+   * `save` has the service put all that runs on disk. Commands that are asked for meanwhile wait for how that goes; those under way reject with `Suspended`, and what they run is
+   * saved with the rest. When it fails they go on.
+   */
+  async suspend(save: () => Promise<void>): Promise<void> {
+    await this.awake();
+    const saved = save();
+    this.suspension = saved.then(() => true, () => false);
+    await saved.catch((error: unknown) => {
+      this.suspension = undefined;
+      throw error;
+    });
+    for (const each of this.running) each.disconnect();
+  }
+
+  resume(): void {
+    this.suspension = undefined;
+  }
+
+  /** The sandbox's own processes, where they are others than those that it told of at first. */
+  own(processes: string): void {
+    this.arrived = Promise.resolve(` ${processes.trim()} `);
+  }
+
+  /** Rejects unless commands can be run; waits while that is not known. */
+  async awake(): Promise<void> {
+    this.throwIfLost();
+    while (this.suspension) if (await this.suspension) throw new Suspended();
+    this.throwIfLost();
+  }
+
   /** From now on commands are lost. */
   end(why: string): void {
     if (this.lost !== undefined) return;
@@ -136,7 +169,8 @@ export class Commands {
 
   private async run(argv: readonly string[], options: ExecOptions, output: Output, shape: Shape, kills: boolean): Promise<ExitStatus> {
     options.signal?.throwIfAborted();
-    this.throwIfLost();
+    if (this.suspension) await this.awake();
+    else this.throwIfLost();
     const { workdir, memory, endsAt } = this.surroundings;
     const env = { ...(shape.size && { TERM: TERMINAL_TYPE }), ...this.surroundings.env, ...options.env, [COOKIE]: newNonce() };
     check(argv, env);
@@ -178,7 +212,7 @@ export class Commands {
         throw meant;
       }
       // A command whose input broke, or whose start was not answered, may run.
-      if (this.lost === undefined && kills && !(error instanceof SandboxError) && error !== options.signal?.reason && !(this.endpoint.translate(error, '') instanceof SandboxLost)) await this.kill(env[COOKIE], output, process).catch(() => undefined);
+      if (this.lost === undefined && kills && !(await this.suspension) && !(error instanceof SandboxError) && error !== options.signal?.reason && !(this.endpoint.translate(error, '') instanceof SandboxLost)) await this.kill(env[COOKIE], output, process).catch(() => undefined);
       throw await this.explain(error, options.signal);
     } finally {
       interruption.clear();
@@ -193,9 +227,9 @@ export class Commands {
 
   /** What the first command says goes through it. */
   private begin(output: CommandOutput): Arrival {
-    const { mark, title } = this.surroundings;
+    const { mark, copied, title } = this.surroundings;
     const first = new Arrival(output, (brought) => {
-      if (mark !== undefined && brought !== mark) throw new SandboxError(`${title} has started the sandbox anew instead of from its snapshot`);
+      if (mark !== undefined && brought !== mark) throw new SandboxError(copied === 'kept' ? `${title} has not brought back what ran in the sandbox of the snapshot` : `${title} has started the sandbox anew instead of from its snapshot`);
     });
     this.arrived = within('Restoring the sandbox', undefined, ARRIVAL_TIMEOUT_MS, () => first.told);
     this.arrived.catch(() => undefined);
@@ -248,6 +282,7 @@ export class Commands {
   /** Why a command could not be run to its end: its sandbox is gone, or only the way to it. */
   private async explain(error: unknown, outer: AbortSignal | undefined): Promise<unknown> {
     if (outer?.aborted && error === outer.reason) return error;
+    if (await this.suspension) return new Suspended();
     if (this.lost !== undefined) return new SandboxLost(this.lost, { cause: error });
     if (error instanceof SandboxError) return error;
     const there = await within('Looking for the sandbox', undefined, LOOK_TIMEOUT_MS, (signal) => this.endpoint.answers(signal)).catch(() => undefined);

@@ -4,7 +4,7 @@ import { buffer } from 'node:stream/consumers';
 import { within } from '../deadline.js';
 import { newNonce } from '../marked/marker.js';
 import { connectInside } from '../relayInside.js';
-import { SandboxError, SandboxLost, Unsupported } from '../errors.js';
+import { SandboxError, SandboxLost, Suspended, Unsupported } from '../errors.js';
 import type { Listing } from '../listing.js';
 import { listeningSockets, portsOf } from '../procNet.js';
 import type { ExecOptions, ExecProcess, FileChange, ListeningPort, OperationOptions, ProviderSnapshot, Sandbox, SandboxFiles, SandboxInfo, SandboxSpec, SandboxStats, SnapshotKind } from '../provider.js';
@@ -14,7 +14,7 @@ import { RemoteFiles } from './files.js';
 import { refOf, type Layer, type Layers } from './layers.js';
 import type { Place } from './limiter.js';
 import type { Endpoint } from './service.js';
-import { CHANGED, LOOK, MARK, SOCKETS, USAGE } from './shell.js';
+import { CHANGED, LISTEN, LOOK, MARK, SING, SOCKETS, USAGE } from './shell.js';
 
 const SHORT_TIMEOUT_MS = 30_000;
 const ARRIVAL_TIMEOUT_MS = 60_000;
@@ -32,6 +32,12 @@ export interface SandboxParts {
   readonly place: Place;
   /** Has the service copy it, and gives the copy's name. */
   readonly copy: (signal: AbortSignal) => Promise<string>;
+  /** Whether such a copy holds what runs, too. */
+  readonly copiesMemory?: true;
+  /** Of the snapshot that it was restored from; `filesystem` if absent. */
+  readonly kind?: SnapshotKind;
+  /** Has the service put all that runs on disk, and have it go on with so many milliseconds to live. Absent where it cannot. */
+  readonly sleep?: { readonly begin: (signal: AbortSignal) => Promise<void>; readonly end: (lifetimeMs: number, signal: AbortSignal) => Promise<void> };
   /** Has the service end it. "Already gone" is a success. */
   readonly end: (signal: AbortSignal) => Promise<void>;
   readonly info: SandboxInfo;
@@ -51,28 +57,37 @@ export interface SandboxParts {
 
 export class RemoteSandbox implements Sandbox {
   readonly id: string;
-  readonly info: SandboxInfo;
   readonly files: SandboxFiles;
   private readonly commands: Commands;
   private ending: Promise<void> | undefined;
+  /** What tells whether all has come back, while it is suspended. */
+  private canary: string | undefined;
+  private resuming = false;
 
   constructor(private readonly parts: SandboxParts) {
-    const { endpoint, info, spec, memoryMB, mark, copied, title } = parts;
+    const { endpoint, info, spec, memoryMB, mark, copied, kind, title } = parts;
     this.id = info.id;
-    this.info = info;
     const wanted = spec.resources.memory;
     const memory = wanted !== undefined && memoryMB !== undefined && wanted < memoryMB * 2 ** 20 ? wanted : undefined;
-    this.commands = new Commands(endpoint, { env: spec.env, workdir: spec.workdir, memory, endsAt: Date.now() + spec.lifetimeMs, mark, copied, title });
+    this.commands = new Commands(endpoint, { env: spec.env, workdir: spec.workdir, memory, endsAt: Date.now() + spec.lifetimeMs, mark, copied: copied && (kind === 'memory' ? 'kept' : 'killed'), title });
     this.files = new RemoteFiles(
       (argv, options) => this.exec(argv, options),
       (argv, options) => this.commands.send(argv, options),
-      async (path, data, signal) => (await this.commands.arrive(), endpoint.upload(path, data, signal)),
+      async (path, data, signal) => {
+        await this.commands.arrive();
+        await this.commands.awake();
+        return endpoint.upload(path, data, signal);
+      },
       (error, doing) => this.explain(error, doing),
     );
   }
 
   get ended(): Promise<void> {
     return this.commands.ended;
+  }
+
+  get info(): SandboxInfo {
+    return this.canary === undefined ? this.parts.info : { ...this.parts.info, state: 'suspended' };
   }
 
   /** Makes it ready before a first command does. Rejects if it is not of its snapshot, as all that is asked of it does then. */
@@ -126,18 +141,62 @@ export class RemoteSandbox implements Sandbox {
   }
 
   /**
-   * A service may copy memory too; what it runs is killed when a sandbox arrives from it, so it is one of files.
+   * Where a copy of the service holds memory too, one of files is the same, and what runs is killed when a sandbox arrives from it.
    * The mark is what tells a sandbox of it from one that the service has started anew.
    */
   snapshot(kind: SnapshotKind, options?: OperationOptions): Promise<ProviderSnapshot> {
-    if (kind === 'memory') return Promise.reject(new Unsupported(`memory snapshots of ${this.parts.title} are not supported; take a filesystem snapshot`));
+    const { copy, copiesMemory, layers, memoryMB, below, title } = this.parts;
+    if (kind === 'memory' && !copiesMemory) return Promise.reject(new Unsupported(`memory snapshots of ${title} are not supported; take a filesystem snapshot`));
     return within('Taking the snapshot', options, SNAPSHOT_TIMEOUT_MS, async (signal) => {
-      const { copy, layers, memoryMB, below } = this.parts;
       const mark = newNonce();
       const bytes = Math.max(1, Number((await this.commands.say(MARK, [mark], signal)).trim()));
-      const snapshotId = await copy(signal);
+      const snapshotId = kind === 'memory' ? await this.withCanary(mark, signal, () => copy(signal)) : await copy(signal);
       await layers.add(snapshotId, below, bytes);
       return { provider: this.info.provider, kind, ref: refOf({ snapshotId, mark, memoryMB }), sizeBytes: bytes };
+    });
+  }
+
+  private async withCanary<T>(name: string, signal: AbortSignal, work: () => Promise<T>): Promise<T> {
+    await this.commands.say(SING, [name], signal);
+    try {
+      return await work();
+    } finally {
+      await this.commands.say(LISTEN, [name], signal).catch(() => undefined);
+    }
+  }
+
+  suspend(options?: OperationOptions): Promise<void> {
+    const { sleep, title } = this.parts;
+    if (!sleep) return Promise.reject(new Unsupported(`${title} cannot suspend a sandbox`));
+    return within('Suspending the sandbox', options, SNAPSHOT_TIMEOUT_MS, async (signal) => {
+      const canary = newNonce();
+      await this.commands.say(SING, [canary], signal);
+      await this.commands.suspend(async () => {
+        await sleep.begin(signal);
+        this.canary = canary;
+      }).catch(async (error: unknown) => {
+        await this.commands.say(LISTEN, [canary], signal).catch(() => undefined);
+        throw error;
+      });
+    });
+  }
+
+  resume(options?: OperationOptions): Promise<void> {
+    return within('Resuming the sandbox', options, SNAPSHOT_TIMEOUT_MS, async (signal) => {
+      const { canary } = this;
+      if (canary === undefined || this.resuming) throw new SandboxError('the sandbox is not suspended');
+      this.resuming = true;
+      try {
+        const { createdAt } = this.parts.info;
+        await this.parts.sleep!.end(Math.max(1000, createdAt + this.parts.spec.lifetimeMs - Date.now()), signal);
+        this.canary = undefined;
+        this.commands.resume();
+      } finally {
+        this.resuming = false;
+      }
+      const [alive, own = ''] = (await this.commands.say(LISTEN, [canary], signal)).split('\n');
+      this.commands.own(own);
+      if (!alive) throw new SandboxError(`${this.parts.title} has brought back the files of the sandbox, and not what ran in it`);
     });
   }
 
@@ -168,6 +227,8 @@ export class RemoteSandbox implements Sandbox {
   }
 
   private async explain(error: unknown, doing: string): Promise<unknown> {
+    const unable: unknown = await this.commands.awake().catch((reason: unknown) => reason);
+    if (unable instanceof Suspended) return unable;
     const there = await within('Looking for the sandbox', undefined, SHORT_TIMEOUT_MS, (signal) => this.parts.endpoint.answers(signal)).catch(() => undefined);
     if (there !== false) return this.parts.endpoint.translate(error, doing);
     this.commands.end('the sandbox has ended');

@@ -1,7 +1,10 @@
 /** The shell side of what a remote provider does in a sandbox. It takes the programs of GNU, as Debian and Ubuntu have them. */
 
-/** Held by every process that a command starts, so that all of them can be found: a daemon leaves its parent, not its environment. */
-export const COOKIE = 'RL_SANDBOX_EXEC';
+/** Held by every process that a command starts, so that all of them can be found: a daemon leaves its parent, not its environment. A service may run on an engine whose commands have one, too. */
+export const COOKIE = 'RL_SANDBOX_COMMAND';
+
+/** Held by a process that only waits, while the service copies memory: where it is not found afterwards, what ran has not come along. */
+export const CANARY = 'RL_SANDBOX_CANARY';
 
 /** Where the provider keeps its notes inside; no part of what is reported as changed. */
 export const NOTES = '/var/lib/rl-sandboxes';
@@ -43,33 +46,62 @@ done
 kill -s KILL $_k 2>/dev/null
 done`;
 
+/** Sets `_c` if the canary of the name `_m` is there, which has had its time then. */
+const CATCH = `_c=
+for _f in $(grep -lF "${CANARY}=$_m" /proc/[0-9]*/environ 2>/dev/null); do _f=\${_f#/proc/}; kill -s KILL \${_f%/environ} 2>/dev/null && _c=alive; done`;
+
+/** Sets `_h` to the processes that a command has started, as files. One whose environment was emptied is none of them, and counts as the sandbox's own. */
+const STARTED = `_h=" $(grep -lF ${COOKIE}= /proc/[0-9]*/environ 2>/dev/null | tr '\\n' ' ')"`;
+
+/** Sets `_b` to the processes that belong to the sandbox itself. */
+const own = (waiting?: string, more = ''): string => `_b=
+${each(`${more}case $_h in *" /proc/$_p/environ "*) ;; *) _b="$_b $_p:$_s" ;; esac`, waiting)}`;
+
 /**
  * Before the first command, `sh -c arrival()WRAPPER sh MARK ...`: says the mark that the sandbox has brought along, `-` for none, and the processes that belong to it, after what
  * a copied memory still ran of ours is dead. No shell of ours waits for this one, only what the sandbox has for it. Where MARK is another one, the command is not run; an empty one stands for any. No program is started for it without need: it is a
  * part of every episode.
  */
-export const arrival = (memory: boolean): string => `_own() {
-_b= _o=
-${each('_b="$_b $_p:$_s"; [ $_p = 1 ] || _o=1', '')}
+export const arrival = (copied: 'kept' | 'killed' | false): string => `_own() {
+_o=
+${own('', '[ $_p = 1 ] || _o=1; ')}
 }
 _a() {
 [ -d ${NOTES} ] || mkdir -p ${NOTES} || exit
 _m=; { read -r _m <${NOTES}/mark; } 2>/dev/null
 [ -z "$1" ] || [ "$1" = "$_m" ] || { echo "\${_m:--}"; exit 1; }
 : >${NOTES}/since
+${copied === 'kept' ? `${CATCH}\n[ "$_c" ] || { echo -; exit 1; }\n${STARTED}` : '_h='}
 _own
-${memory ? `[ -z "$_o" ] || { ${KILL_COPIED}
+${copied === 'killed' ? `[ -z "$_o" ] || { ${KILL_COPIED}
 _own; }` : ''}
 echo "\${_m:--}$_b"
 }
 _a "$1"; shift
 `;
 
-/** Kills all processes but those that belong to the sandbox, `sh -c KILL_ALL sh ' PID:START PID:START '`, until there are no others. */
+/** Before memory is copied, `sh -c SING sh NONCE`: starts the canary. It holds nothing of the command that starts it. */
+export const SING = `${CANARY}=$1 sleep 2147483647 </dev/null >/dev/null 2>&1 &`;
+
+/** Afterwards, `sh -c LISTEN sh NONCE`: says whether the canary is there, which is killed, and the processes that belong to the sandbox, whose numbers may be others. */
+export const LISTEN = `_m=$1
+${CATCH}
+${STARTED}
+${own()}
+echo "$_c"
+echo "$_b"`;
+
+/**
+ * Kills all processes but those that belong to the sandbox, `sh -c KILL_ALL sh ' PID:START PID:START '`, until there are no others. What a service has started around this very command is spared:
+ * its session, which nothing else can join, if that has begun since the arrival.
+ */
 export const KILL_ALL = `keep=$1
+read -r l </proc/$$/stat; set -- \${l##*) }; own=$4
+[ "$own" != 0 ] || own=
+case "$keep" in *" $own:"*) own= ;; esac
 while :; do
 k=
-${each('case "$keep" in *" $_p:$_s "*) ;; *) k="$k $_p" ;; esac')}
+${each('[ "$4" = "$own" ] || case "$keep" in *" $_p:$_s "*) ;; *) k="$k $_p" ;; esac')}
 [ "$k" ] || { echo done; exit; }
 kill -s KILL $k 2>/dev/null
 done`;

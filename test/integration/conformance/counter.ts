@@ -6,7 +6,7 @@ import { output, until } from './bench.js';
 
 export const PORT = 7070;
 /** Answers each connection with one more than the last. */
-const COUNTER = `import socket
+export const COUNTER = `import socket
 s = socket.create_server(("127.0.0.1", ${PORT}))
 n = 0
 while True:

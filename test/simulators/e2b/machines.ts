@@ -2,6 +2,7 @@
 import { randomBytes } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
 import { Machine, Refusal, type Account, type NewSandbox, type SnapshotInfo, type TemplateBuild, type TemplateInfo } from '../../../src/facade/e2b/machine.js';
+import type { Inherited } from '../../../src/facade/e2b/processes.js';
 import type { ProviderSnapshot, Sandbox } from '../../../src/sandbox/provider.js';
 import type { Faults } from '../faults.js';
 import { specOf, type Host } from '../host.js';
@@ -20,16 +21,19 @@ interface Template extends TemplateInfo {
   readonly names: readonly string[];
   /** Absent: the bare root. */
   snapshot?: ProviderSnapshot;
-  /** Sandbox that it was taken of, of a snapshot. */
+  /** Sandbox that it was taken of, of a snapshot, and what ran in that. */
   readonly sandboxID?: string;
+  readonly processes?: readonly Inherited[];
 }
 
 class Simulated extends Machine {
   declare readonly template: Template;
   /** Answers nothing, although it is listed. */
   zombie = false;
-  /** Its memory was given up when it was paused. */
-  asleep?: ProviderSnapshot;
+  /** What it was restored from after it was paused. */
+  readonly below: ProviderSnapshot[] = [];
+  /** What it will be. */
+  asleep?: { readonly snapshot: ProviderSnapshot; readonly processes: readonly Inherited[] };
 }
 
 export class Machines implements Account {
@@ -50,8 +54,8 @@ export class Machines implements Account {
     return Promise.resolve(this.templates.get(name) ?? [...this.templates.values()].find(({ names }) => names.includes(name)));
   }
 
-  private addTemplate(names: readonly string[], { cpuCount = 2, memoryMB = 512, snapshot, sandboxID }: Partial<Template>): Template {
-    const template = { templateID: randomBytes(10).toString('hex'), names, cpuCount, memoryMB, snapshot, sandboxID };
+  private addTemplate(names: readonly string[], { cpuCount = 2, memoryMB = 512, ...more }: Partial<Template>): Template {
+    const template = { templateID: randomBytes(10).toString('hex'), names, cpuCount, memoryMB, ...more };
     this.templates.set(template.templateID, template);
     return template;
   }
@@ -115,29 +119,38 @@ export class Machines implements Account {
     const spec = await specOf({}, { cpu: template.cpuCount, memory: template.memoryMB << 20 }, asked.allow_internet_access === false ? 'none' : 'full');
     const sandbox = template.snapshot && !this.faults().strikes('coldStart') ? await this.host.provider.restore(template.snapshot, spec) : await this.host.provider.create(this.host.base, spec);
     const machine: Simulated = new Simulated(sandbox, template, asked, () => void this.kill(machine));
+    machine.processes.inherit(template.processes ?? []);
     this.live.set(machine.sandboxID, machine);
     return machine;
   }
 
-  async kill(machine: Machine): Promise<void> {
-    this.live.delete(machine.sandboxID);
+  async kill({ sandboxID }: Machine): Promise<void> {
+    const machine = this.live.get(sandboxID);
+    if (!machine) return;
+    this.live.delete(sandboxID);
     machine.stopClock();
     await machine.sandbox.terminate();
+    for (const snapshot of [...machine.below, ...(machine.asleep ? [machine.asleep.snapshot] : [])]) await this.host.provider.removeSnapshot(snapshot);
   }
 
+  /** One snapshot for all, as the service does it. */
   async fork(machine: Machine, count: number, timeout: number): Promise<PromiseSettledResult<Machine>[]> {
     const { snapshotID } = await this.snapshot(machine, undefined);
     const template = this.templates.get(snapshotID)!;
-    return Promise.allSettled(Array.from({ length: count }, () => this.open(template, { ...machine.asked, templateID: snapshotID, timeout })));
+    try {
+      return await Promise.allSettled(Array.from({ length: count }, () => this.open(template, { ...machine.asked, templateID: snapshotID, timeout })));
+    } finally {
+      if (this.memory) await this.removeTemplate(snapshotID);
+    }
   }
 
   /** A sandbox that ends with it goes on as a copy. */
   async snapshot({ sandboxID }: Machine, name: string | undefined): Promise<SnapshotInfo> {
     const machine = this.live.get(sandboxID)!;
-    const snapshot = await machine.sandbox.snapshot('filesystem');
+    const { snapshot, processes } = await this.taken(machine, this.memory);
     if (this.host.baseEnds && !machine.template.snapshot && !machine.asleep) machine.sandbox = await this.again(machine, snapshot);
     const { cpuCount, memoryMB } = machine.template;
-    return snapshotInfo(this.addTemplate(name === undefined ? [] : [name], { cpuCount, memoryMB, snapshot, sandboxID }));
+    return snapshotInfo(this.addTemplate(name === undefined ? [] : [name], { cpuCount, memoryMB, snapshot, processes, sandboxID }));
   }
 
   snapshots(of: string | undefined): Promise<SnapshotInfo[]> {
@@ -146,23 +159,40 @@ export class Machines implements Account {
 
   async pause({ sandboxID }: Machine, memory: boolean): Promise<void> {
     const machine = this.live.get(sandboxID)!;
+    const stopped = memory && !this.memory;
+    const taken = stopped ? undefined : await this.taken(machine, memory);
     machine.state = 'paused';
     machine.stopClock();
-    if (memory) return signalAll(machine.sandbox, 'STOP');
-    machine.asleep = await machine.sandbox.snapshot('filesystem');
+    if (!taken) return signalAll(machine.sandbox, 'STOP');
+    machine.asleep = taken;
     await machine.sandbox.terminate();
   }
 
   async resume({ sandboxID }: Machine): Promise<void> {
     const machine = this.live.get(sandboxID)!;
-    if (machine.asleep) machine.sandbox = await this.again(machine, machine.asleep);
-    else await signalAll(machine.sandbox, 'CONT');
+    if (machine.asleep) {
+      const { snapshot, processes } = machine.asleep;
+      machine.sandbox = await this.again(machine, snapshot);
+      machine.processes.inherit(processes);
+      machine.asleep = undefined;
+      machine.below.push(snapshot);
+    } else await signalAll(machine.sandbox, 'CONT');
     machine.state = 'running';
   }
 
   async close(): Promise<void> {
     await Promise.all([...this.live.values()].map((each) => this.kill(each)));
     await this.host.close();
+  }
+
+  /** Whether what runs can be copied; where it cannot, files are. */
+  private get memory(): boolean {
+    return this.host.provider.capabilities.memorySnapshot;
+  }
+
+  private async taken(machine: Simulated, memory: boolean): Promise<{ snapshot: ProviderSnapshot; processes: readonly Inherited[] }> {
+    const processes = memory ? await machine.processes.all() : [];
+    return { snapshot: await machine.sandbox.snapshot(memory ? 'memory' : 'filesystem'), processes };
   }
 
   private async again(machine: Machine, snapshot: ProviderSnapshot): Promise<Sandbox> {
