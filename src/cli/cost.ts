@@ -28,7 +28,7 @@ export const money = (dollars: number): string => `$${dollars === 0 || dollars >
 /** `$0.12 of $1.00`. */
 export const spending = (spent: number, cap: number | undefined): string => (cap === undefined ? money(spent) : `${money(spent)} of ${money(cap)}`);
 
-export function estimateText({ title, dollars, unknown, episodes, secondsEach, previous, perHour, asOf, maxCost, keepWarmMs }: CostEstimate): string {
+function estimateText({ title, dollars, unknown, episodes, secondsEach, previous, perHour, asOf, maxCost, keepWarmMs }: CostEstimate): string {
   const each = `${plural(episodes, 'episode')} of ${milliseconds(secondsEach * 1000)} ${previous === undefined ? 'at most, their timeout' : `as in run #${previous}`}`;
   const sum = dollars === null ? `What the run costs at ${title} is not known: ${unknown}` : `The run costs ${previous === undefined ? 'up to' : 'about'} ${money(dollars)} at ${title}: ${each}, ${money(perHour!)} an hour for a sandbox (prices of ${asOf})`;
   const warm = keepWarmMs === undefined ? '' : ` A sandbox that is kept warm is billed until it ends, after ${milliseconds(keepWarmMs)} at most unless it is extended.`;

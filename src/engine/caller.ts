@@ -23,7 +23,7 @@ const ACCOUNTS = PROVIDERS.flatMap(({ account }) => account ?? []);
  * The variables that make a difference to where sandboxes are found and to programs of this machine. Two callers that agree in all of them
  * share their connections to providers.
  */
-export const ENVIRONMENT_NAMES: readonly string[] = [
+const ENVIRONMENT_NAMES: readonly string[] = [
   ...['PATH', 'HOME', 'USER', 'LANG', 'LC_ALL', 'TZ', 'TMPDIR', 'TEMP', 'TMP', 'XDG_RUNTIME_DIR', 'XDG_CONFIG_HOME', 'SSH_AUTH_SOCK'],
   ...['SystemRoot', 'PATHEXT', 'USERPROFILE', 'APPDATA', 'LOCALAPPDATA'],
   ...['DOCKER_HOST', 'DOCKER_CONTEXT', 'DOCKER_CONFIG', 'DOCKER_TLS', 'DOCKER_TLS_VERIFY', 'DOCKER_CERT_PATH', 'CONTAINER_HOST'],

@@ -12,7 +12,7 @@ const KEPT = 4;
 
 export const isDifferent = ({ a, b, differs }: AlignedRow): boolean => a === null || b === null || differs.length > 0;
 
-export const isOtherAction = ({ a, b, differs }: AlignedRow): boolean => a === null || b === null || differs.includes('action');
+const isOtherAction = ({ a, b, differs }: AlignedRow): boolean => a === null || b === null || differs.includes('action');
 
 interface Compared {
   readonly key: string;

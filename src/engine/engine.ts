@@ -37,7 +37,7 @@ export { shareGpus } from '../rollout/gpus.js';
 export { POLICY_NAMES } from '../rollout/policies/index.js';
 export type { ManualAction, ManualAnswer } from '../rollout/policies/index.js';
 
-export const DEFAULT_CONCURRENCY = 64;
+const DEFAULT_CONCURRENCY = 64;
 
 /** What may be asked of a run besides its template. */
 export interface RunRequest {

@@ -4,7 +4,7 @@ import type { RewardMatrix } from './rewardMatrix.js';
 import { finite, moments, studentT975 } from './stats.js';
 
 /** From this reward on an episode counts as solved, if nobody says otherwise. */
-export const SOLVED = 1;
+const SOLVED = 1;
 
 /** Added to a group's standard deviation, so that a group of nearly equal rewards does not blow up: the value in TRL's GRPOTrainer. */
 const EPSILON = 1e-4;

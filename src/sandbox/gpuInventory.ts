@@ -45,7 +45,7 @@ export function parseNvidia(csv: string): GpuDevice[] {
 }
 
 /** A device that has several names, as its number and its identifier, has the same nodes under each; what has the nodes of several, such as `all`, is none. */
-export function parseCdi(texts: readonly string[]): GpuDevice[] {
+function parseCdi(texts: readonly string[]): GpuDevice[] {
   const byNodes = new Map<string, { id: string; names: string[]; nodes: string[] }>();
   for (const text of texts) {
     const { kind, devices } = specification(text);
@@ -87,7 +87,7 @@ async function specifications(folders: readonly string[]): Promise<string[]> {
 }
 
 /** `{"card0": {"Card Series": "...", "Unique ID": "0x..."}}`; names of fields differ in case between versions. */
-export function parseRocm(json: string): GpuDevice[] {
+function parseRocm(json: string): GpuDevice[] {
   let cards: unknown;
   try {
     cards = JSON.parse(json);

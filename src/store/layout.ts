@@ -2,12 +2,12 @@
 import { access, mkdir, writeFile } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 
-export const STORE_FOLDER = '.rlenv';
+const STORE_FOLDER = '.rlenv';
 
 /** Ids name folders: whatever else is asked for by id is refused before it becomes a path. */
 const ID = /^[A-Za-z0-9][A-Za-z0-9._-]{0,127}$/;
 
-export function checkId(id: string): string {
+function checkId(id: string): string {
   if (!ID.test(id)) throw new Error(`"${id.slice(0, 40)}" is not an id`);
   return id;
 }

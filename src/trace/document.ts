@@ -35,7 +35,7 @@ export interface PlannedStep extends Span {
 }
 
 /** Lists of token ids are many times what people read of a trace. */
-export const TOKEN_LISTS: ReadonlySet<string> = new Set(['prompt_token_ids', 'completion_token_ids', 'token_ids', 'logprobs', 'mask', 'prompt_ids', 'response_ids', 'prompt_logprobs', 'generation_token_ids', 'generation_log_probs']);
+const TOKEN_LISTS: ReadonlySet<string> = new Set(['prompt_token_ids', 'completion_token_ids', 'token_ids', 'logprobs', 'mask', 'prompt_ids', 'response_ids', 'prompt_logprobs', 'generation_token_ids', 'generation_log_probs']);
 
 const INLINE = /^inline:(\d+):(\d+)$/;
 const INLINE_WHOLE = 96 << 20;

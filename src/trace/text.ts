@@ -1,5 +1,4 @@
 /** Texts and values of a trace as people read them, in a line or as parts. */
-import type { Part } from './model.js';
 
 /** Without halves of surrogate pairs, which no other program can be given. */
 export const wellFormed = (text: string): string => (text as string & { toWellFormed(): string }).toWellFormed();
@@ -34,8 +33,3 @@ export const isRecord = (value: unknown): value is Record<string, unknown> => ty
 export const numberOf = (value: unknown): number | undefined => (typeof value === 'number' && Number.isFinite(value) ? value : undefined);
 
 export const textOf = (value: unknown): string | undefined => (typeof value === 'string' ? value : undefined);
-
-/** A text that is JSON of an object or a list as such, any other as a text of that type; nothing for an empty one. */
-export function textParts(text: string | undefined, type: 'terminal' | 'text'): Part[] {
-  return text ? [{ type, text }] : [];
-}

@@ -18,7 +18,7 @@ export function rowWord({ a, b, differs }: AlignedRow): string {
   return differs.map(differenceWord).join(', ');
 }
 
-export const isOther = ({ a, b, differs }: AlignedRow): boolean => a === null || b === null || differs.includes('action');
+const isOther = ({ a, b, differs }: AlignedRow): boolean => a === null || b === null || differs.includes('action');
 
 /** The sign beside a row, and what it stands for in colour. */
 export function rowMark(row: AlignedRow): { readonly icon: string; readonly kind: 'same' | 'other' | 'alike' } {

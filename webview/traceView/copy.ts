@@ -8,7 +8,7 @@ const USUAL_URL = 'https://api.openai.com/v1/chat/completions';
  * JSON in which nothing but ASCII quotes, digits, letters of any script and plain punctuation stands as it is: no quote that could end a string of
  * a shell or of Python, no `!` (history of an interactive shell), no control, no mark that reorders text. All of them are legal as `\uXXXX`.
  */
-export function inertJson(value: unknown): string {
+function inertJson(value: unknown): string {
   const text = JSON.stringify(value, undefined, 2) ?? 'null';
   return text.replace(/(?!\n)[\p{C}\u2028\u2029'!]/gu, (character) => Array.from({ length: character.length }, (_, index) => `\\u${character.charCodeAt(index).toString(16).padStart(4, '0')}`).join(''));
 }

@@ -12,7 +12,7 @@ import { Refusals } from './refusals.js';
 import { takeSnapshot } from '../snapshots/take.js';
 
 /** How long a sandbox stays if nobody says. */
-export const DEFAULT_KEEP_MS = 3_600_000;
+const DEFAULT_KEEP_MS = 3_600_000;
 
 /** The best shell that a sandbox has. It leaves no history: that would be a change to the sandbox. */
 export const SHELL: readonly string[] = ['sh', '-c', 'export HISTFILE=; command -v bash >/dev/null 2>&1 && exec bash; exec sh'];

@@ -134,16 +134,16 @@ const stepsOf = (service: Service): readonly Step<Answers>[] => [
   },
 ];
 
-export const checkProfile = (text: string): string | undefined =>
+const checkProfile = (text: string): string | undefined =>
   /^[\p{L}\p{N}][\p{L}\p{N} ._@-]{0,39}$/u.test(text.trim()) ? undefined : l10n.t('Expected 1 to 40 letters, digits, spaces and . _ @ -, starting with a letter or a digit.');
 
-export function checkKey(text: string): string | undefined {
+function checkKey(text: string): string | undefined {
   const key = text.trim();
   if (key === '') return l10n.t('Paste the key.');
   return /^[!-~]{1,4096}$/.test(key) ? undefined : l10n.t('A key has no spaces, line breaks or letters with accents: copy it again.');
 }
 
-export function checkAddress(text: string, domains: boolean): string | undefined {
+function checkAddress(text: string, domains: boolean): string | undefined {
   const address = text.trim();
   if (address === '' || (domains && /^[a-z0-9-]+(\.[a-z0-9-]+)+$/i.test(address))) return undefined;
   const url = /^https?:\/\//.test(address) && URL.canParse(address) ? new URL(address) : undefined;

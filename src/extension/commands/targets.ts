@@ -8,7 +8,7 @@ import { formatAgo, oneLine } from '../format.js';
 import { Commands, isTemplateName } from '../ids.js';
 import { noFolder, rootOf, roots } from '../roots.js';
 import type { Services } from '../services.js';
-import type { EpisodeRef, Node, RunRef, SandboxRef, SnapshotRef, TemplateRef } from '../views/node.js';
+import type { EpisodeRef, Node, RunRef, SnapshotRef, TemplateRef } from '../views/node.js';
 import { describeRun } from '../views/runNodes.js';
 
 type Fields = Record<string, unknown>;
@@ -31,7 +31,6 @@ export function isTemplateRef(value: unknown): value is TemplateRef {
 
 export const snapshotOf = (argument: unknown): SnapshotRef | undefined => nodeOf(argument)?.snapshot;
 export const episodeOf = (argument: unknown): EpisodeRef | undefined => nodeOf(argument)?.episode;
-export const sandboxOf = (argument: unknown): SandboxRef | undefined => nodeOf(argument)?.sandbox;
 
 /** Name of a template for a sentence: its file without the ending. */
 export const templateName = (ref: TemplateRef | undefined): string => (ref ? basename(ref.file).replace(/\.rlenv\.yaml$/, '') : l10n.t('the environment'));

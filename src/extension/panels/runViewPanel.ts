@@ -167,4 +167,4 @@ export class RunViewPanel extends Disposing {
   }
 }
 
-export const runTitle = ({ run }: Pick<RunSnapshot, 'run'>): string => oneLine(`${run.template} #${run.number}`, 60);
+const runTitle = ({ run }: Pick<RunSnapshot, 'run'>): string => oneLine(`${run.template} #${run.number}`, 60);

@@ -12,7 +12,7 @@ export interface AddressParts {
 /** A look at a file that cannot be changed: as the sandbox's snapshot has it, or a part of it. */
 export type SandboxView = { readonly original: true } | { readonly offset: number; readonly length: number };
 
-export const authorityOf = ({ provider, id }: Pick<SandboxRef, 'provider' | 'id'>): string => `${provider}+${id}`;
+const authorityOf = ({ provider, id }: Pick<SandboxRef, 'provider' | 'id'>): string => `${provider}+${id}`;
 
 /** Without `view`, the file itself. */
 export const addressOf = (ref: Pick<SandboxRef, 'provider' | 'id'>, path: string, view?: SandboxView): AddressParts => ({

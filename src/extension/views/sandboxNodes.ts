@@ -57,7 +57,7 @@ const figures = (usage: SandboxUsage | undefined): string | undefined =>
   usage && [...(usage.cpu === null ? [] : [formatCpu(usage.cpu)]), formatBytes(usage.memory)].join('  ');
 
 /** Of one core, as `top` says it: 200 % are two cores. */
-export const formatCpu = (cores: number): string => `${Math.round(cores * 100)} %`;
+const formatCpu = (cores: number): string => `${Math.round(cores * 100)} %`;
 
 function origin({ origin, orphan, labels, attached }: SandboxReport): string | undefined {
   if (orphan) return l10n.t('orphan');

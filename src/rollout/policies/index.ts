@@ -29,7 +29,7 @@ export const POLICY_NAMES: readonly string[] = Object.keys(POLICIES);
 type Name = PolicyName | 'replay';
 
 /** Throws one sentence if there is no such policy. */
-export function checkPolicyName(name: string): Name {
+function checkPolicyName(name: string): Name {
   if (!Object.hasOwn(POLICIES, name)) throw new Error(`there is no policy "${name.slice(0, 40)}": there are ${POLICY_NAMES.join(', ')}`);
   return name as Name;
 }

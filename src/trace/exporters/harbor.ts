@@ -27,7 +27,7 @@ export interface Trial {
 export const trialName = ({ task, episode }: Pick<Trial, 'task' | 'episode'>): string => `${task.replace(/[^A-Za-z0-9._-]/g, '-').slice(0, 60)}__e${episode.toString(36).padStart(6, '0')}`;
 
 /** A UUID that the same words always give. */
-export function uuidOf(...words: readonly (string | number)[]): string {
+function uuidOf(...words: readonly (string | number)[]): string {
   const hex = createHash('sha256').update(words.join('\0')).digest('hex');
   return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-8${hex.slice(13, 16)}-8${hex.slice(17, 20)}-${hex.slice(20, 32)}`;
 }

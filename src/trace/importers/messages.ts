@@ -149,7 +149,7 @@ export function titleOfParts(parts: readonly Part[]): string {
 /** Whether a message belongs to the step that the one before it began. */
 export type Joins = (role: string, message: Found, opened: string) => boolean;
 
-export const joinsResults: Joins = (role, _message, opened) => isResult(role) && isAssistant(opened);
+const joinsResults: Joins = (role, _message, opened) => isResult(role) && isAssistant(opened);
 
 /** Ranges of the steps in a list of messages, by the roles that the outline has under `<list>.*.role` (or `.from`); `''` is a list at the top. */
 export function groupMessages(outline: Outline, list: string, joins: Joins = joinsResults): { start: number; end: number; role: string }[] {

@@ -38,7 +38,7 @@ export function shell(command: string, place: Place | undefined, host: StepHost,
 }
 
 /** What a tool was called with: commands, code and edits as what they are, the rest by name. */
-export function callArguments(call: Pick<ToolCall, 'arguments' | 'name'>, place: Place, host: StepHost): unknown {
+function callArguments(call: Pick<ToolCall, 'arguments' | 'name'>, place: Place, host: StepHost): unknown {
   const value = call.arguments;
   if (value === undefined || value === null || value === '') return nothing;
   if (typeof value === 'string') return folded(value, place, host, (text) => code(text, /bash|shell|terminal/i.test(call.name) ? 'bash' : '', host));

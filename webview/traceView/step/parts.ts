@@ -17,7 +17,7 @@ export function parts(content: readonly Part[] | undefined, place: Place, host: 
   return content?.map((part, index) => drawPart(part, [...place, index], host));
 }
 
-export function drawPart(part: Part, place: Place, host: StepHost): unknown {
+function drawPart(part: Part, place: Place, host: StepHost): unknown {
   switch (part.type) {
     case 'terminal': return terminal(part, place, host);
     case 'text': return folded(part.text, place, host, (text) => markdown(text, host));

@@ -22,7 +22,7 @@ interface Keeping {
 }
 
 /** `90s`, `20m`, `1.5h`, or seconds without a unit. Undefined if it is none of these. */
-export function parseKeep(text: string): number | undefined {
+function parseKeep(text: string): number | undefined {
   const [, figure, unit] = /^(\d+(?:\.\d+)?)\s*(s|m|min|h|d)?$/.exec(text.trim()) ?? [];
   const ms = figure === undefined ? undefined : Number(figure) * UNITS[unit ?? 's']!;
   return ms !== undefined && ms >= 1000 && ms <= LONGEST_MS ? ms : undefined;

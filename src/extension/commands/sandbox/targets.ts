@@ -24,7 +24,7 @@ export const portOf = (argument: unknown): PortRef | undefined => nodeOf(argumen
 export const serviceOf = (argument: unknown): ServiceRef | undefined => nodeOf(argument)?.service ?? (isServiceRef(argument) ? argument : undefined);
 export const fileOf = (argument: unknown): FileRef | undefined => nodeOf(argument)?.file ?? (isFileRef(argument) ? argument : undefined);
 
-export const isAttached = ({ sandbox }: KnownSandbox): boolean => sandbox.attached;
+const isAttached = ({ sandbox }: KnownSandbox): boolean => sandbox.attached;
 
 /** Rejects with `Failure` where there is none to act on. `fits` says which are offered; one that a caller passed is taken as it is. */
 export async function sandboxTarget(services: Services, argument: unknown, fits: (known: KnownSandbox) => boolean = isAttached): Promise<SandboxRef | undefined> {

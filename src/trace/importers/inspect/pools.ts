@@ -45,7 +45,7 @@ export class Pools {
 }
 
 /** Scores as Inspect itself turns them into numbers (`value_to_float`): C is 1, P is 0.5, I and N are 0; no number for anything else. */
-export function scoreOf(value: unknown): number | null {
+function scoreOf(value: unknown): number | null {
   if (typeof value === 'number') return Number.isFinite(value) ? value : null;
   if (typeof value === 'boolean') return value ? 1 : 0;
   return typeof value === 'string' && Object.hasOwn(LETTERS, value) ? LETTERS[value]! : null;
