@@ -20,6 +20,7 @@ conformance('beam', async () => {
     restoresAtOnce: 16,
     shortLifeMs: 4000,
     snapshotsStay: true,
+    noMemorySnapshots: 'the sandboxes of this simulator are bubblewrap\'s; see memory.test.ts',
     slow: 'output of commands is polled as text in JSON: a few megabytes a second where the simulator and its sandboxes share a machine',
     small: 'the simulator and all of its sandboxes are on this machine',
     assertNothingLeft: async (id) => {

@@ -1,10 +1,10 @@
 import type { Capabilities } from '../provider.js';
 
-/** What Beam's service, or a beta9 of one's own, offers through this provider. Its memory snapshots are not taken: see docs/beam.md. */
+/** What Beam's service, or a beta9 of one's own, offers through this provider. */
 export const beamCapabilities: Capabilities = {
   gpu: true,
   filesystemSnapshot: true,
-  memorySnapshot: false,
+  memorySnapshot: true,
   network: ['none', 'full'],
   isolation: ['default'],
   user: false,

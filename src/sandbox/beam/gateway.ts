@@ -91,13 +91,19 @@ export class Gateway {
     return (await this.call<{ stubId: string }>('POST', 'stubs', json, signal)).stubId;
   }
 
-  async pod(stubId: string, signal: AbortSignal): Promise<string> {
-    return (await this.call<{ containerId: string }>('POST', 'pods', { stubId }, signal)).containerId;
+  /** A container of a stub, or of a checkpoint, which is one of the stub that it was taken of. */
+  async pod(of: { readonly stubId: string } | { readonly checkpointId: string }, signal: AbortSignal): Promise<string> {
+    return (await this.call<{ containerId: string }>('POST', 'pods', of, signal)).containerId;
   }
 
   /** Resolves when the sandbox is there. */
   connect(containerId: string, signal: AbortSignal): Promise<unknown> {
     return this.call('POST', this.of(containerId, 'connect'), {}, signal, SLOW_ANSWER_MS);
+  }
+
+  /** Seconds from now on until the service ends it. */
+  setLife(containerId: string, seconds: number, signal: AbortSignal): Promise<unknown> {
+    return this.again(signal, () => this.call('POST', this.of(containerId, 'ttl'), { ttl: seconds }, signal));
   }
 
   exec(containerId: string, command: string, env: Readonly<Record<string, string>>, signal: AbortSignal): Promise<Ran> {
@@ -126,6 +132,11 @@ export class Gateway {
   /** Not asked for again by itself: an answer that was lost may have made one. */
   async imageOf(containerId: string, stubId: string, signal: AbortSignal): Promise<string> {
     return (await this.call<{ imageId: string }>('POST', this.of(containerId, 'create-image-from-filesystem'), { stubId }, signal, SLOW_ANSWER_MS)).imageId;
+  }
+
+  /** The same of a checkpoint, of memory and files. */
+  async checkpointOf(containerId: string, stubId: string, signal: AbortSignal): Promise<string> {
+    return (await this.call<{ checkpointId: string }>('POST', this.of(containerId, 'snapshot-memory'), { stubId }, signal, SLOW_ANSWER_MS)).checkpointId;
   }
 
   hasImage(imageId: string, signal: AbortSignal): Promise<boolean> {

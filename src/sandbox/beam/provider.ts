@@ -2,28 +2,31 @@
 import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
 import type { Readable } from 'node:stream';
+import { setTimeout as pause } from 'node:timers/promises';
 import { within } from '../deadline.js';
 import { unhealthy } from '../account.js';
 import { BuildFailed, SandboxError, Unsupported } from '../errors.js';
-import { currentOwner } from '../owner.js';
 import type { BaseImage, BuildOptions, Health, OperationOptions, Provider, ProviderContext, ProviderSnapshot, RestoreOptions, Sandbox, SandboxInfo, SandboxSpec, SnapshotSizes, Waits } from '../provider.js';
 import { Creation } from '../remote/creation.js';
 import { Refused } from '../remote/failures.js';
-import { Intents, isOver } from '../remote/intents.js';
+import { Intents } from '../remote/intents.js';
 import { Layers, readRef, type Layer } from '../remote/layers.js';
 import type { CreationLimiter } from '../remote/limiter.js';
 import { RemoteSandbox } from '../remote/sandbox.js';
 import { accountOf, limiterOf, type Account } from './account.js';
 import { beamCapabilities } from './capabilities.js';
 import { BeamEndpoint } from './endpoint.js';
+import { checkpointName, readCheckpoint, type Checkpoint } from './checkpoint.js';
 import { NotOk, translate } from './failures.js';
-import { Gateway, type Container } from './gateway.js';
+import { Gateway, type StubConfig } from './gateway.js';
+import { isThere, Ledger } from './ledger.js';
 import { stubOf } from './stub.js';
 
 const CHECK_TIMEOUT_MS = 10_000;
 const QUERY_TIMEOUT_MS = 60_000;
 const BUILD_TIMEOUT_MS = 1_800_000;
 const READY_TIMEOUT_MS = 600_000;
+const NEXT_SECOND_MS = 1000;
 /** What a template without `image` starts from. */
 const DEFAULT_IMAGE = 'docker.io/library/debian:bookworm';
 
@@ -33,8 +36,11 @@ interface Service {
   readonly gateway: Gateway;
   readonly limiter: CreationLimiter;
   readonly creation: Creation;
-  readonly sweep: (id: string, signal: AbortSignal) => Promise<boolean>;
+  readonly ledger: Ledger;
 }
+
+/** What a sandbox begins as. */
+type Origin = { readonly imageId: string } | Checkpoint;
 
 export class BeamProvider implements Provider {
   readonly id = 'beam';
@@ -42,9 +48,10 @@ export class BeamProvider implements Provider {
   readonly capabilities = beamCapabilities;
   private readonly live = new Map<string, RemoteSandbox>();
   private readonly creating = new Set<string>();
-  /** The service has no tags and no names in its list: whose a sandbox is, is known by the stub in our note of it, as long as that lives. */
   private readonly notes: Intents;
   private readonly layers: Layers;
+  /** By stub, until the next image of it may be asked for. */
+  private readonly copying = new Map<string, Promise<void>>();
   private opened: Service | undefined;
 
   constructor(private readonly context: ProviderContext) {
@@ -94,50 +101,41 @@ export class BeamProvider implements Provider {
       if (error instanceof NotOk) throw new BuildFailed(`Beam could not take the image ${reference}: ${error.message}`, '', { cause: error });
       throw translate(error, 'Converting the image');
     });
-    return this.open(imageId, [], undefined, spec, options);
+    return this.open({ imageId }, [], undefined, spec, options);
   }
 
   async restore(snapshot: ProviderSnapshot, spec: SandboxSpec, options?: RestoreOptions): Promise<Sandbox> {
     const { snapshotId, mark } = readRef(snapshot.ref);
     const below = await this.layers.of(snapshotId);
     if (below.length === 0) throw new BuildFailed('the snapshot was removed, or taken by another machine: build the template again');
-    return this.open(snapshotId, below, mark, spec, options);
+    if (snapshot.kind === 'filesystem') return this.open({ imageId: snapshotId }, below, mark, spec, options);
+    const checkpoint = readCheckpoint(snapshotId);
+    const { network } = checkpoint;
+    if (network !== spec.network) throw new Unsupported(`the processes of the memory snapshot have ${network === 'none' ? 'no network' : 'a network'}, and so has a sandbox of it: \`network: ${network === 'none' ? 'full' : 'none'}\` cannot be had`);
+    return this.open(checkpoint, below, mark, spec, options);
   }
 
   list(options?: OperationOptions): Promise<SandboxInfo[]> {
-    return this.asking('Listing sandboxes', options, QUERY_TIMEOUT_MS, async ({ gateway }, signal) => {
-      const own = await currentOwner();
-      // Notes first: one that is added after it has its container later.
-      const notes = await this.notes.all();
-      const containers = new Map((await gateway.containers(signal)).filter(isThere).map((each) => [each.stubId, each]));
-      const found: SandboxInfo[] = [];
-      for (const note of notes) {
-        const { id, labels, at: createdAt, known } = note;
-        const container = known === undefined ? undefined : containers.get(known);
-        if (container) found.push({ id, provider: this.id, labels, createdAt, state: container.status === 'RUNNING' ? 'running' : 'starting' });
-        else if (this.creating.has(id) || (labels.owner !== own && !isOver(note))) found.push({ id, provider: this.id, labels, createdAt, state: 'starting' });
-        else if (isOver(note)) await this.notes.settle(id);
-      }
-      return found;
-    });
+    return this.asking('Listing sandboxes', options, QUERY_TIMEOUT_MS, ({ ledger }, signal) => ledger.list(signal));
   }
 
   async terminate(id: string, options?: OperationOptions): Promise<void> {
     const own = this.live.get(id);
     if (own) return own.terminate(options);
-    await this.asking('Ending the sandbox', options, QUERY_TIMEOUT_MS, async ({ sweep }, signal) => {
-      if (await sweep(id, signal)) await this.notes.settle(id);
+    await this.asking('Ending the sandbox', options, QUERY_TIMEOUT_MS, async ({ ledger }, signal) => {
+      if (await ledger.sweep(id, signal)) await this.notes.settle(id);
       else await this.notes.expire(id);
     });
   }
 
   hasSnapshot(snapshot: ProviderSnapshot, options?: OperationOptions): Promise<boolean> {
-    if (snapshot.provider !== this.id || snapshot.kind !== 'filesystem') return Promise.resolve(false);
+    if (snapshot.provider !== this.id) return Promise.resolve(false);
     const { snapshotId } = readRef(snapshot.ref);
-    return this.asking('Looking for the snapshot', options, QUERY_TIMEOUT_MS, async ({ gateway }, signal) => (await this.layers.of(snapshotId)).length > 0 && gateway.hasImage(snapshotId, signal));
+    // There is no question about a checkpoint.
+    return this.asking('Looking for the snapshot', options, QUERY_TIMEOUT_MS, async ({ gateway }, signal) => (await this.layers.of(snapshotId)).length > 0 && (snapshot.kind === 'memory' || gateway.hasImage(snapshotId, signal)));
   }
 
-  /** The service has no call that deletes an image, so it is only never used again. */
+  /** The service has no call that deletes an image or a checkpoint, so it is only never used again. */
   removeSnapshot(snapshot: ProviderSnapshot): Promise<void> {
     return this.layers.remove(readRef(snapshot.ref).snapshotId);
   }
@@ -163,29 +161,31 @@ export class BeamProvider implements Provider {
     await this.opened?.creation.close();
   }
 
-  private async open(imageId: string, below: readonly Layer[], mark: string | undefined, spec: SandboxSpec, options: RestoreOptions | undefined): Promise<RemoteSandbox> {
+  private async open(origin: Origin, below: readonly Layer[], mark: string | undefined, spec: SandboxSpec, options: RestoreOptions | undefined): Promise<RemoteSandbox> {
     refuse(spec);
     const { gateway, creation } = this.service();
     const id = randomBytes(8).toString('hex');
     this.creating.add(id);
     const { answer, place } = await creation
-      .create(id, spec.labels, (signal) => this.ask(gateway, id, imageId, spec, signal), options?.signal)
+      .create(id, spec.labels, (signal) => this.ask(gateway, id, origin, spec, signal), options?.signal)
       .finally(() => this.creating.delete(id));
     // What waited for its place was not billed.
     const info: SandboxInfo = { id, provider: this.id, labels: spec.labels, createdAt: Date.now(), state: 'running' };
     const { containerId, stubId } = answer;
-    const twin = async (signal: AbortSignal): Promise<RemoteSandbox> => this.open(imageId, below, mark, spec, { signal });
+    const twin = async (signal: AbortSignal): Promise<RemoteSandbox> => this.open(origin, below, mark, spec, { signal });
     const sandbox = new RemoteSandbox({
       title: this.title,
       endpoint: new BeamEndpoint(gateway, containerId),
       layers: this.layers,
       place,
-      copy: (signal) => this.copy(gateway, containerId, stubId, signal),
+      copy: (signal, kind) => (kind === 'memory' ? this.copyMemory(gateway, containerId, stubId, spec, signal) : this.copy(gateway, containerId, stubId, signal)),
+      copiesMemory: true,
+      kind: 'checkpointId' in origin ? 'memory' : 'filesystem',
       end: async (signal) => {
         await gateway.stop(containerId, signal);
         await this.notes.settle(id);
       },
-      copied: false,
+      copied: 'checkpointId' in origin,
       ...{ info, spec, mark, below, twin },
       onEnd: () => this.live.delete(id),
     });
@@ -199,30 +199,52 @@ export class BeamProvider implements Provider {
     }
   }
 
-  /** A stub for each sandbox: it is what tells one from another, and what keeps the names of their images apart. */
-  private async ask(gateway: Gateway, id: string, imageId: string, spec: SandboxSpec, signal: AbortSignal): Promise<{ containerId: string; stubId: string }> {
-    const stubId = await gateway.stub(stubOf(id, imageId, spec), signal).catch((error: unknown) => {
-      // No container comes of a stub alone.
-      throw error instanceof Refused && error.status === 429 ? error : translate(error, 'Creating the sandbox');
-    });
-    await this.notes.add(id, spec.labels, stubId);
-    const containerId = await gateway.pod(stubId, signal).catch((error: unknown) => {
+  private async ask(gateway: Gateway, id: string, origin: Origin, spec: SandboxSpec, signal: AbortSignal): Promise<{ containerId: string; stubId: string }> {
+    const known = 'checkpointId' in origin ? origin.stubId : await this.stub(gateway, stubOf(id, origin.imageId, spec), signal);
+    const about = 'checkpointId' in origin ? { known, shared: true as const } : { known };
+    await this.notes.add(id, spec.labels, about);
+    const containerId = await gateway.pod('checkpointId' in origin ? { checkpointId: origin.checkpointId } : { stubId: known }, signal).catch((error: unknown) => {
       if (!(error instanceof NotOk)) throw error;
       // Nothing was created; of the refusals, only that for room is one to wait for.
       throw /concurren/i.test(error.message) ? new Refused(429, error.message) : translate(error, 'Creating the sandbox');
     });
+    await this.notes.add(id, spec.labels, { ...about, there: containerId });
     await within('Starting the sandbox', { signal }, READY_TIMEOUT_MS, (inner) => gateway.again(inner, () => gateway.connect(containerId, inner)));
-    return { containerId, stubId };
+    // It has the life of the one that the checkpoint was taken of.
+    if ('checkpointId' in origin) await gateway.setLife(containerId, Math.ceil(spec.lifetimeMs / 1000), signal);
+    return { containerId, stubId: known };
   }
 
-  /** Its name is the stub's and the second: one that was given out before is that of another content. */
+  /** One for each sandbox: it is what tells one from another, and what keeps the names of their images apart. No container comes of a stub alone. */
+  private stub(gateway: Gateway, config: StubConfig, signal: AbortSignal): Promise<string> {
+    return gateway.stub(config, signal).catch((error: unknown) => {
+      throw error instanceof Refused && error.status === 429 ? error : translate(error, 'Creating the sandbox');
+    });
+  }
+
+  /** Its name is the stub's and the second: two of a stub are not asked for in the same one, and a name that was given out before is that of another content. */
   private async copy(gateway: Gateway, containerId: string, stubId: string, signal: AbortSignal): Promise<string> {
-    const imageId = await gateway.imageOf(containerId, stubId, signal).catch((error: unknown) => {
+    const before = this.copying.get(stubId) ?? Promise.resolve();
+    const taken = before.then(() => this.taking(signal, gateway.imageOf(containerId, stubId, signal)));
+    const after = taken.then(() => pause(NEXT_SECOND_MS), () => pause(NEXT_SECOND_MS)).then(() => {
+      if (this.copying.get(stubId) === after) this.copying.delete(stubId);
+    });
+    this.copying.set(stubId, after);
+    const imageId = await taken;
+    if ((await this.layers.of(imageId)).length > 0) throw new SandboxError(`Beam has given the new snapshot the name of another one, ${imageId}`);
+    return imageId;
+  }
+
+  private async copyMemory(gateway: Gateway, containerId: string, stubId: string, { network }: SandboxSpec, signal: AbortSignal): Promise<string> {
+    const checkpointId = await this.taking(signal, gateway.checkpointOf(containerId, stubId, signal));
+    return checkpointName({ checkpointId, stubId, network: network === 'full' ? 'full' : 'none' });
+  }
+
+  private taking(signal: AbortSignal, asked: Promise<string>): Promise<string> {
+    return asked.catch((error: unknown) => {
       signal.throwIfAborted();
       throw translate(error, 'Taking the snapshot');
     });
-    if ((await this.layers.of(imageId)).length > 0) throw new SandboxError(`Beam has given the new snapshot the name of another one, ${imageId}`);
-    return imageId;
   }
 
   private asking<T>(doing: string, options: OperationOptions | undefined, timeoutMs: number, work: (service: Service, signal: AbortSignal) => Promise<T>): Promise<T> {
@@ -242,19 +264,12 @@ export class BeamProvider implements Provider {
     const environment = this.context.environment ?? process.env;
     const account = accountOf(environment);
     const gateway = new Gateway(account);
-    const sweep = async (id: string, signal: AbortSignal): Promise<boolean> => {
-      const known = (await this.notes.read(id))?.known;
-      if (known === undefined) return false;
-      const found = (await gateway.containers(signal)).filter((each) => each.stubId === known && isThere(each));
-      await Promise.all(found.map(({ containerId }) => gateway.stop(containerId, signal)));
-      return found.length > 0;
-    };
+    const ledger = new Ledger(this.notes, gateway, this.creating);
+    const sweep = ledger.sweep.bind(ledger);
     const limiter = limiterOf(account, environment);
-    return (this.opened = { account, gateway, limiter, sweep, creation: new Creation({ sweep, translate, keepsNotes: true }, limiter, this.notes) });
+    return (this.opened = { account, gateway, limiter, ledger, creation: new Creation({ sweep, translate, keepsNotes: true }, limiter, this.notes) });
   }
 }
-
-const isThere = ({ status }: Container): boolean => status !== 'STOPPING' && status !== 'STOPPED';
 
 /** @throws Unsupported for what cannot be kept */
 function refuse({ network, isolation = 'default', user, writable }: SandboxSpec): void {

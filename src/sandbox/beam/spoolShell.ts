@@ -25,7 +25,7 @@ const STARTED = `st() { _s=; { read -r _l </proc/$1/stat; } 2>/dev/null || retur
 
 /**
  * `sh -c RUNNER sh COOKIE INPUT COMMAND...` in the command's folder: runs it between two pumps, and a feeder if INPUT is 1. The pumps have no cookie, so that
- * what a killed command has said still arrives. A pump whose folder is gone drinks what a daemon still writes.
+ * what a killed command has said still arrives. A pump whose folder is gone, as that of a copied memory is, drinks what is still written.
  */
 const RUNNER = `_v=$1 _t=$2; shift 2
 ${STARTED}
@@ -41,7 +41,7 @@ done
 }
 feed() {
 n=0
-while [ ! -e code ]; do
+while [ -e i ] && [ ! -e code ]; do
 if [ -e i.$n ]; then cat i.$n || break; rm -f i.$n; n=$((n+1)); echo $n >c.t; mv c.t c
 elif [ -e end ]; then break
 else sleep 0.02; fi

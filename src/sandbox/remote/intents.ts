@@ -2,7 +2,7 @@
  * Notes on disk of sandboxes that are about to be created, by our own ids. One whose creation was never answered may come to be all the same: as
  * long as its note is there, whoever reaps ends it by that id, or by the service's name that it was to be created under.
  */
-import { unlinkSync, writeFileSync } from 'node:fs';
+import { renameSync, unlinkSync, writeFileSync } from 'node:fs';
 import { mkdir, readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { SandboxLabels } from '../provider.js';
@@ -12,6 +12,10 @@ export interface Intent {
   readonly labels: SandboxLabels;
   /** What tells it from others at the service, where that takes no id of ours. */
   readonly known?: string;
+  /** The service's own name of it, once it is known. */
+  readonly there?: string;
+  /** Whether others at the service are `known` by the same. */
+  readonly shared?: true;
   /** Milliseconds since the epoch. */
   readonly at: number;
 }
@@ -25,9 +29,13 @@ export const isOver = ({ at }: Intent, now = Date.now()): boolean => at + OPEN_M
 export class Intents {
   constructor(private readonly folder: string) {}
 
-  async add(id: string, labels: SandboxLabels, known?: string): Promise<void> {
-    // A note is written sooner than another thread is asked to.
-    const write = (): void => writeFileSync(this.file(id), JSON.stringify({ id, labels, known, at: Date.now() } satisfies Intent), { mode: 0o600 });
+  async add(id: string, labels: SandboxLabels, about: Pick<Intent, 'known' | 'there' | 'shared'> = {}): Promise<void> {
+    const partial = `${this.file(id)}.partial`;
+    // A note is written sooner than another thread is asked to. It may be there already, and whoever dies in the middle leaves that.
+    const write = (): void => {
+      writeFileSync(partial, JSON.stringify({ id, labels, ...about, at: Date.now() } satisfies Intent), { mode: 0o600 });
+      renameSync(partial, this.file(id));
+    };
     try {
       write();
     } catch (error) {

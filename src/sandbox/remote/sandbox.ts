@@ -31,7 +31,7 @@ export interface SandboxParts {
   readonly layers: Layers;
   readonly place: Place;
   /** Has the service copy it, and gives the copy's name. */
-  readonly copy: (signal: AbortSignal) => Promise<string>;
+  readonly copy: (signal: AbortSignal, kind: SnapshotKind) => Promise<string>;
   /** Whether such a copy holds what runs, too. */
   readonly copiesMemory?: true;
   /** Of the snapshot that it was restored from; `filesystem` if absent. */
@@ -150,7 +150,7 @@ export class RemoteSandbox implements Sandbox {
     return within('Taking the snapshot', options, SNAPSHOT_TIMEOUT_MS, async (signal) => {
       const mark = newNonce();
       const bytes = Math.max(1, Number((await this.commands.say(MARK, [mark], signal)).trim()));
-      const snapshotId = kind === 'memory' ? await this.withCanary(mark, signal, () => copy(signal)) : await copy(signal);
+      const snapshotId = kind === 'memory' ? await this.withCanary(mark, signal, () => copy(signal, kind)) : await copy(signal, kind);
       await layers.add(snapshotId, below, bytes);
       return { provider: this.info.provider, kind, ref: refOf({ snapshotId, mark, memoryMB }), sizeBytes: bytes };
     });

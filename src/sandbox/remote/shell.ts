@@ -68,7 +68,7 @@ ${own('', '[ $_p = 1 ] || _o=1; ')}
 }
 _a() {
 [ -d ${NOTES} ] || mkdir -p ${NOTES} || exit
-_m=; { read -r _m <${NOTES}/mark; } 2>/dev/null
+_m=; for _f in ${NOTES}/mark.*; do [ ! -e $_f ] || _m=$_m\${_f##*.}; done
 [ -z "$1" ] || [ "$1" = "$_m" ] || { echo "\${_m:--}"; exit 1; }
 : >${NOTES}/since
 ${copied === 'kept' ? `${CATCH}\n[ "$_c" ] || { echo -; exit 1; }\n${STARTED}` : '_h='}
@@ -121,9 +121,9 @@ const PRUNE = `\\( -path /proc -o -path /sys -o -path /dev -o -path /run -o -pat
 const SINCE = `t=$(find ${NOTES}/since -printf %C@) || exit
 t=\${t%????????}; t=$((\${t%.*}\${t#*.}-2)); t=@\${t%??}.\${t#\${t%??}}`;
 
-/** Before a snapshot, `sh -c MARK sh NONCE`: leaves a mark for those who are restored from it, and says how many bytes were written since the arrival. */
+/** Before a snapshot, `sh -c MARK sh NONCE`: leaves a mark for those who are restored from it, and says how many bytes were written since the arrival. The mark is a name: an engine's copy of memory may lack what was only written anew. */
 export const MARK = `${SINCE}
-echo "$1" >${NOTES}/mark || exit
+rm -f ${NOTES}/mark.*; : >${NOTES}/mark.$1 || exit
 find / ${PRUNE} -type f -newerct "$t" -printf '%b\\n' 2>/dev/null | { t=0; while read -r b; do t=$((t+b)); done; echo $((t*512)); }`;
 
 /** Sums over all processes but kernel threads: ticks of processor time, pages of memory, number. */
