@@ -147,8 +147,14 @@ export class RowsWindow {
   /** Puts the mouse on a row's button, and says where that is. */
   private async pointAt(id: string): Promise<{ x: number; y: number }> {
     const row = this.row(id);
+    const button = row.getByRole('button', { name: TERMINATE });
     await row.hover();
-    const box = await row.getByRole('button', { name: TERMINATE }).boundingBox();
+    let box = await button.boundingBox();
+    // A row that has just moved up under the mouse shows its buttons at the next move.
+    for (const until = Date.now() + PATIENCE_MS; !box && Date.now() < until; await delay(20)) {
+      await row.hover({ position: { x: 60 + (Date.now() % 20), y: 10 } });
+      box = await button.boundingBox();
+    }
     if (!box) throw new Error(`the row ${id} shows no button`);
     const at = { x: box.x + box.width / 2, y: box.y + box.height / 2 };
     await this.code.page.mouse.move(at.x, at.y);
