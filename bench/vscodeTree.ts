@@ -5,7 +5,7 @@ import type { Figure } from './measure.js';
 const COUNT = 1000;
 const SECONDS = 10;
 /** Rows that are clicked on to be ended while they change. */
-const CLICKED = ['bw-0000', 'bw-0001', 'bw-0002', 'bw-0003'];
+const CLICKED = ['bw-0001', 'bw-0002', 'bw-0003', 'bw-0004'];
 /** Whose button the mouse is on. */
 const LOOKED_AT = 'bw-0003';
 
@@ -26,7 +26,7 @@ export async function vscodeTree(): Promise<Figure[]> {
       if (clicked !== '' && named === clicked && ended === clicked) right += 1;
     }
     await rows.workbench.command('View: Toggle Primary Side Bar Visibility');
-    await rows.row('bw-0004').waitFor({ state: 'hidden' });
+    await rows.row('bw-0000').waitFor({ state: 'hidden' });
     await rows.measure(1);
     const hidden = await rows.measure(SECONDS);
     return [

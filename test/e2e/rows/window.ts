@@ -149,12 +149,9 @@ export class RowsWindow {
     const row = this.row(id);
     const button = row.getByRole('button', { name: TERMINATE });
     await row.hover();
-    let box = await button.boundingBox();
     // A row that has just moved up under the mouse shows its buttons at the next move.
-    for (const until = Date.now() + PATIENCE_MS; !box && Date.now() < until; await delay(20)) {
-      await row.hover({ position: { x: 60 + (Date.now() % 20), y: 10 } });
-      box = await button.boundingBox();
-    }
+    for (const until = Date.now() + PATIENCE_MS; !(await button.isVisible()) && Date.now() < until; await delay(20)) await row.hover({ position: { x: 60 + (Date.now() % 20), y: 10 } });
+    const box = await button.boundingBox({ timeout: PATIENCE_MS });
     if (!box) throw new Error(`the row ${id} shows no button`);
     const at = { x: box.x + box.width / 2, y: box.y + box.height / 2 };
     await this.code.page.mouse.move(at.x, at.y);
