@@ -148,10 +148,12 @@ export class RowsWindow {
   private async pointAt(id: string): Promise<{ x: number; y: number }> {
     const row = this.row(id);
     const button = row.getByRole('button', { name: TERMINATE });
-    await row.hover();
-    // A row that has just moved up under the mouse shows its buttons at the next move.
-    for (const until = Date.now() + PATIENCE_MS; !(await button.isVisible()) && Date.now() < until; await delay(20)) await row.hover({ position: { x: 60 + (Date.now() % 20), y: 10 } });
-    const box = await button.boundingBox({ timeout: PATIENCE_MS });
+    let box: Awaited<ReturnType<Locator['boundingBox']>> = null;
+    // A row that has just moved up under the mouse shows its buttons at the next move, and may be drawn again between two looks.
+    for (const until = Date.now() + PATIENCE_MS; !box && Date.now() < until; await delay(20)) {
+      await row.hover({ position: { x: 60 + (Date.now() % 20), y: 10 } });
+      if (await button.isVisible()) box = await button.boundingBox();
+    }
     if (!box) throw new Error(`the row ${id} shows no button`);
     const at = { x: box.x + box.width / 2, y: box.y + box.height / 2 };
     await this.code.page.mouse.move(at.x, at.y);
