@@ -7,7 +7,8 @@ import * as vscode from 'vscode';
 import type { TestApi } from '../../src/extension/activate.js';
 import type { Service } from '../../src/extension/accounts.js';
 import { Commands, Items, Views } from '../../src/extension/ids.js';
-import { activated, itemOf, nodesOf } from './api.js';
+import { answering } from './answers.js';
+import { activated, inWorkspace, itemOf, nodesOf, write } from './api.js';
 
 const GOOD = 'e2b_good';
 
@@ -25,12 +26,14 @@ describe('accounts in VS Code', function () {
   let url: string;
   /** Where nobody listens. */
   let closed: string;
+  const asked: string[] = [];
 
   before(async () => {
     api = await activated();
     service = api.services.accounts.services.find(({ id }) => id === 'e2b')!;
     // As much of the service as tells one key from another.
     server = createServer((request, response) => {
+      asked.push(`${request.method} ${request.url}`);
       response.writeHead(request.headers['x-api-key'] === GOOD ? 200 : 401, { 'content-type': 'application/json' });
       response.end(request.headers['x-api-key'] === GOOD ? '[]' : '{"code":401,"message":"no"}');
     });
@@ -76,6 +79,19 @@ describe('accounts in VS Code', function () {
     await vscode.commands.executeCommand(work.command!.id, ...work.command!.arguments);
     await account(/^work {2}0 of 20 live$/);
     assert.equal((await api.services.accounts.check(service)).ok, true);
+  });
+
+  it('starts nothing that the service cannot do, and says why', async () => {
+    const file = inWorkspace('wants-gpu.rlenv.yaml');
+    await write(file, 'name: wants-gpu\nprovider: e2b\nimage: debian:bookworm-slim\nresources: {gpu: 1}\nepisode: {run: echo 1}\nreward: stdout\n');
+    try {
+      const before = asked.length;
+      const refusal = await answering([undefined], () => vscode.commands.executeCommand(Commands.run, file));
+      assert.match(refusal.asked[0]!.text, /^Failed to run wants-gpu: .*GPU/);
+      assert.deepEqual(asked.slice(before).filter((request) => !request.startsWith('GET ')), []);
+    } finally {
+      await vscode.workspace.fs.delete(file);
+    }
   });
 
   it('is signed out when the last profile is gone', async () => {

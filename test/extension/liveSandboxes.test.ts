@@ -147,6 +147,8 @@ describe('a live sandbox by its menus', function () {
     assert.ok((await vscode.workspace.fs.stat(sandboxUri(fork, '/srv/site/data.bin'))).size === 300_000);
     await answering([{ pick: '5 min' }], () => command(Commands.keepSandbox, item));
     await itemOf(api.trees.sandboxes, ({ sandbox, description }) => sandbox?.id === fork.id && /expires in [45] min/.test(description ?? ''), 'when it expires');
+    await answering([{ pick: 'Another length…' }, { type: '9m' }], () => command(Commands.keepSandbox, item));
+    await itemOf(api.trees.sandboxes, ({ sandbox, description }) => sandbox?.id === fork.id && /expires in [89] min/.test(description ?? ''), 'that it expires later');
     const ended = await answering([{ press: 'Terminate' }], () => command(Commands.terminateSandbox, item));
     assert.match(ended.asked[0]!.text, /^Terminate served-\w{4}\?$/);
     assert.ok(!live().get(fork));
