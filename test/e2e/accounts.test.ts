@@ -31,10 +31,11 @@ describe('an account and what it costs, in VS Code', function () {
     { far: `name: far\n${FAR}`, crowd: `name: crowd\n${CROWD}`, gpu: `name: gpu\n${ASKS.gpu}`, hosts: `name: hosts\n${ASKS.hosts}` },
   );
 
-  const picture = async (name: string) => {
+  const picture = async (name: string, clip?: { readonly x: number; readonly y: number; readonly width: number; readonly height: number }) => {
     await mkdir('out/screens', { recursive: true });
-    await story.code.page.mouse.move(640, 5);
-    await story.code.page.screenshot({ path: `out/screens/accounts-${name}.png` });
+    // Between the icons of the activity bar, where nothing shows a tooltip.
+    await story.code.page.mouse.move(24, 500);
+    await story.code.page.screenshot({ path: `out/screens/accounts-${name}.png`, animations: 'disabled', clip });
   };
   const account = (state: RegExp) => story.code.page.getByRole('treeitem', { name: /^Account at E2B, / }).filter({ hasText: state });
   /** Answers the step that asks for this; without a text, with what stands there. */
@@ -133,7 +134,7 @@ describe('an account and what it costs, in VS Code', function () {
     process.kill(pid, 'SIGKILL');
     await workbench.sandboxes.filter({ hasText: /orphan/ }).waitFor();
     assert.equal((await simulated.state()).sandboxes.length, 1);
-    await picture('orphan');
+    await picture('orphan', { x: 0, y: 0, width: 640, height: 440 });
     await workbench.command('RL Sandboxes: Terminate Orphaned Sandboxes');
     await workbench.sandboxes.waitFor({ state: 'detached' });
     await workbench.press(account(/team/), 'Check Account');

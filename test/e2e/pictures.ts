@@ -27,6 +27,6 @@ export async function takePicture(page: Page, name: string, back: { readonly wid
   // What VS Code shows for a moment where something has another size; a picture with it is one all the same.
   for (const passing of await page.locator('.terminal-resize-overlay.visible, .scrollbar.visible').all()) await passing.waitFor({ state: 'hidden', timeout: 2000 }).catch(() => undefined);
   await page.evaluate(() => new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(resolve))));
-  await page.screenshot({ path: `out/screens/${name}.png` });
+  await page.screenshot({ path: `out/screens/${name}.png`, animations: 'disabled' });
   await page.setViewportSize(back);
 }

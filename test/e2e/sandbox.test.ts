@@ -43,6 +43,15 @@ describe('a live sandbox in VS Code', function () {
   };
   const output = () => story.code.page.locator('.pane-body.output-view .view-lines, .output-view-content .view-lines').first();
 
+  /** A picture of the menu of an item. A menu is closed by a window of another size. */
+  const menu = async (name: string, of: ReturnType<typeof item>, entry: string, height: number) => {
+    const { page } = story.code;
+    await of.click({ button: 'right' });
+    await page.getByRole('menuitem', { name: entry, exact: true }).hover();
+    await page.screenshot({ path: `out/screens/sandbox-${name}.png`, clip: { x: 0, y: 0, width: 640, height } });
+    await page.keyboard.press('Escape');
+  };
+
   before(async () => {
     await story.workspace.settings(PICTURED);
     await story.workspace.write('count.py', COUNT);
@@ -166,11 +175,7 @@ describe('a live sandbox in VS Code', function () {
     const snapshot = item(/^Snapshot with-a-change, /);
     await workbench.choose(snapshot, 'Pin Snapshot');
     await snapshot.and(code.page.getByRole('treeitem', { name: /pinned/ })).waitFor();
-    await snapshot.click({ button: 'right' });
-    await code.page.getByRole('menuitem', { name: 'Compare with Parent' }).hover();
-    // A menu is closed by a window of another size.
-    await code.page.screenshot({ path: 'out/screens/sandbox-snapshots.png', clip: { x: 0, y: 0, width: 640, height: 440 } });
-    await code.page.keyboard.press('Escape');
+    await menu('snapshots', snapshot, 'Compare with Parent', 440);
   });
 
   it('has changed against what the snapshot was made from, which is shown file by file', async () => {
@@ -183,6 +188,7 @@ describe('a live sandbox in VS Code', function () {
 
   it('is forked, and restored from the snapshot', async () => {
     const { workbench } = story;
+    await menu('menu', sandboxes().first(), 'Fork Sandbox', 800);
     await workbench.choose(sandboxes().first(), 'Fork Sandbox');
     await sandboxes().filter({ hasText: 'fork' }).waitFor();
     await sees(() => sandboxes().count(), 2);
@@ -218,6 +224,10 @@ describe('a live sandbox in VS Code', function () {
     await workbench.choose(snapshot('edited'), 'Show Lineage of Snapshot');
     await code.page.getByRole('option', { name: /edited/ }).waitFor();
     await picture('lineage');
+    await code.page.keyboard.press('Escape');
+    await workbench.command('RL Sandboxes: Prune Snapshots...');
+    await code.page.getByRole('option', { name: 'All that are not pinned' }).waitFor();
+    await picture('prune');
     await code.page.keyboard.press('Escape');
     await fold('Sandboxes');
     await fold('Snapshots');

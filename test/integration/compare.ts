@@ -12,8 +12,8 @@ import { deleteSnapshot, describeSnapshot } from '../../src/engine/snapshots/man
 import { takeSnapshot } from '../../src/engine/snapshots/take.js';
 
 const SETUP = 'mkdir -p /srv/d/old /srv/gone/deep && cd /srv && echo one > d/state && touch d/old/x gone/a gone/deep/b same && ln -s d link && echo aaaa > quiet && echo kept > alike && ln -s here turned';
-/** Of `quiet` and `turned` nothing but what they hold or lead to is other, and of `alike` nothing at all. */
-const CHANGE = `cd /srv && echo two > d/state && rm -r gone d/old && echo file > d/old && mkdir -p 'fresh/f o' && echo new > "fresh/f o/$(printf 'n\\nl')" && ln -sfn fresh link && chmod 600 same
+/** An engine that goes by size and time sees nothing of what is as long as before and came within a second. Of `quiet` and `turned` nothing but what they hold or lead to is other, and of `alike` nothing at all. */
+const CHANGE = `cd /srv && echo another > d/state && rm -r gone d/old && echo file > d/old && mkdir -p 'fresh/f o' && echo new > "fresh/f o/$(printf 'n\\nl')" && ln -sfn fresh link && chmod 600 same
 cp -p quiet /tmp/then && echo bbbb > quiet && touch -r /tmp/then quiet
 cp -p alike again && mv again alike
 time=$(stat -c %y turned) && ln -sfn gone turned && touch -h -d "$time" turned && rm /tmp/then`;

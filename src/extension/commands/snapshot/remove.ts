@@ -56,7 +56,7 @@ async function askPruning({ snapshots }: Services): Promise<Pruning | undefined>
   const root = await pickRoot();
   if (!root) return undefined;
   await snapshots.list();
-  const age = (days: number) => ({ label: l10n.t('Older than {0} days', days), request: { olderThanMs: days * DAY } });
+  const age = (days: number) => ({ label: days === 1 ? l10n.t('Older than a day') : l10n.t('Older than {0} days', days), request: { olderThanMs: days * DAY } });
   const size = (bytes: number) => ({ label: l10n.t('The oldest, until {0} are left', formatBytes(bytes)), request: { keepBytes: bytes } });
   const items: (vscode.QuickPickItem & { request: SnapshotPruneRequest })[] = [
     { label: l10n.t('Those that a later build has replaced'), request: { replaced: true } },
