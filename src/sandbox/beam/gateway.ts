@@ -23,7 +23,17 @@ const MOST_LINE = 1 << 20;
 export interface Container {
   readonly containerId: string;
   readonly stubId: string;
+  readonly workspaceId: string;
   readonly status: string;
+  /** RFC 3339, in whole seconds. */
+  readonly scheduledAt?: string | null;
+}
+
+/** What a container is made of, as anyone of the account may have named it. */
+export interface Stub {
+  readonly name?: unknown;
+  /** RFC 3339, finer than seconds. */
+  readonly created_at?: unknown;
 }
 
 export interface StubConfig {
@@ -89,6 +99,15 @@ export class Gateway {
       ...{ volumes: [], secrets: [], env: [], ports: [] },
     };
     return (await this.call<{ stubId: string }>('POST', 'stubs', json, signal)).stubId;
+  }
+
+  /** Undefined if there is none. Beside the gateway's calls, of the same beta9 (`pkg/api/v1/stub.go`). */
+  made({ workspaceId, stubId }: Container, signal: AbortSignal): Promise<Stub | undefined> {
+    const url = `${this.account.gatewayUrl}/api/v1/stub/${encodeURIComponent(workspaceId)}/${encodeURIComponent(stubId)}`;
+    return this.again(signal, () => ask<Stub | undefined>({ url, method: 'GET', headers: this.headers, signal, silenceMs: ANSWER_MS })).catch((error: unknown) => {
+      if (error instanceof Refused && error.status === 404) return undefined;
+      throw error;
+    });
   }
 
   /** A container of a stub, or of a checkpoint, which is one of the stub that it was taken of. */

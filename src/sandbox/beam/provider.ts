@@ -20,6 +20,7 @@ import { checkpointName, readCheckpoint, type Checkpoint } from './checkpoint.js
 import { NotOk, translate } from './failures.js';
 import { Gateway, type StubConfig } from './gateway.js';
 import { isThere, Ledger } from './ledger.js';
+import { nameOf } from './name.js';
 import { stubOf } from './stub.js';
 
 const CHECK_TIMEOUT_MS = 10_000;
@@ -200,7 +201,7 @@ export class BeamProvider implements Provider {
   }
 
   private async ask(gateway: Gateway, id: string, origin: Origin, spec: SandboxSpec, signal: AbortSignal): Promise<{ containerId: string; stubId: string }> {
-    const known = 'checkpointId' in origin ? origin.stubId : await this.stub(gateway, stubOf(id, origin.imageId, spec), signal);
+    const known = 'checkpointId' in origin ? origin.stubId : await this.stub(gateway, stubOf(await nameOf(id, spec.labels), origin.imageId, spec), signal);
     const about = 'checkpointId' in origin ? { known, shared: true as const } : { known };
     await this.notes.add(id, spec.labels, about);
     const containerId = await gateway.pod('checkpointId' in origin ? { checkpointId: origin.checkpointId } : { stubId: known }, signal).catch((error: unknown) => {

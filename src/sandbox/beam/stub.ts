@@ -6,15 +6,11 @@ import type { StubConfig } from './gateway.js';
 /** Of a template that says none: what a shell and a small program take. */
 const DEFAULT_MEMORY_MIB = 512;
 const LEAST_MILLICORES = 100;
-/** Longest name that is readable in the service's list. */
-const LONGEST_NAME = 100;
 
-/** The name is for people: run and episode, then our own id. */
-export function stubOf(id: string, imageId: string, { labels, resources, network, lifetimeMs }: SandboxSpec): StubConfig {
-  const words = ['rl', labels.run ?? 'build', ...(labels.episode === undefined ? [] : [`episode-${labels.episode}`]), id];
+export function stubOf(name: string, imageId: string, { resources, network, lifetimeMs }: SandboxSpec): StubConfig {
   const { cpu = 1, memory } = resources;
   return {
-    name: words.join('-').replaceAll(/[^A-Za-z0-9-]+/g, '-').slice(-LONGEST_NAME),
+    name,
     imageId,
     cpu: Math.max(LEAST_MILLICORES, Math.ceil(cpu * 1000)),
     memory: memory === undefined ? DEFAULT_MEMORY_MIB : Math.max(1, Math.ceil(memory / 2 ** 20)),

@@ -1,8 +1,6 @@
 /** Who a sandbox belongs to, as its metadata, and back. Metadata are texts. */
-import { createHash } from 'node:crypto';
-import { readFile } from 'node:fs/promises';
-import { hostname } from 'node:os';
 import type { SandboxInfo, SandboxLabels } from '../provider.js';
+import { isLeftAlone, machineHash } from '../remote/labels.js';
 
 const PREFIX = 'rl-sandboxes.';
 /** Our own name of a sandbox: it is there before the vendor's is, so that one whose creation was not answered can be found. */
@@ -17,27 +15,16 @@ export interface Listed {
 }
 
 export async function metadataOf(id: string, labels: SandboxLabels): Promise<Record<string, string>> {
-  const entries = Object.entries({ id, machine: await machine(), ...labels });
+  const entries = Object.entries({ id, machine: await machineHash(), ...labels });
   return { ...OURS, ...Object.fromEntries(entries.flatMap(([name, value]) => (value === undefined ? [] : [[PREFIX + name, String(value)]]))) };
 }
 
-/**
- * Undefined if it is none of ours. An account is shared by machines, and only its own machine can tell whether an owner lives: those of others
- * are left alone until they have expired.
- */
-export async function sandboxInfo({ metadata, startedAt, state }: Listed, now = Date.now()): Promise<SandboxInfo | undefined> {
+/** Undefined if it is none of ours, or to be left alone. */
+export async function sandboxInfo({ metadata, startedAt, state }: Listed, now?: number): Promise<SandboxInfo | undefined> {
   const get = (name: string): string | undefined => metadata[PREFIX + name] || undefined;
   const [id, owner, expires] = [get('id'), get('owner'), Number(get('expires') ?? 0)];
-  if (id === undefined || owner === undefined || (get('machine') !== (await machine()) && expires > now)) return undefined;
+  if (id === undefined || owner === undefined || (await isLeftAlone(get('machine'), expires, now))) return undefined;
   const episode = get('episode');
   const labels = { owner, run: get('run'), episode: episode === undefined ? undefined : Number(episode), template: get('template'), digest: get('digest'), snapshot: get('snapshot'), expires };
   return { id, provider: 'e2b', labels, createdAt: startedAt.getTime(), state: state === 'running' ? 'running' : 'exited' };
-}
-
-let known: Promise<string> | undefined;
-/** Tells this machine from others, also after it was started anew; says nothing of it. */
-function machine(): Promise<string> {
-  return (known ??= readFile('/etc/machine-id', 'utf8')
-    .catch(() => '')
-    .then((text) => createHash('sha256').update(`rl-sandboxes\n${text.trim() || hostname()}`).digest('hex').slice(0, 16)));
 }

@@ -16,6 +16,7 @@ export interface StubBody {
 
 export interface Stub {
   readonly stubId: string;
+  readonly createdAt: Date;
   readonly body: StubBody;
 }
 
@@ -83,7 +84,7 @@ export class Containers {
   }
 
   addStub(body: StubBody): Stub {
-    const stub = { stubId: randomUUID(), body };
+    const stub = { stubId: randomUUID(), createdAt: new Date(), body };
     this.stubs.set(stub.stubId, stub);
     return stub;
   }

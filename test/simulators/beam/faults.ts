@@ -12,6 +12,7 @@ export const FAULTS = {
   snapshotFails: 'a snapshot is refused',
   coldStart: 'a sandbox is started anew instead of from its snapshot: one of a checkpoint from its image, any other one from a bare root',
   duplicateImage: 'a snapshot of the file system is given the name of an earlier one',
+  noNames: 'what is asked about a stub is refused, with 401',
 } as const;
 
 export type Fault = keyof typeof FAULTS;

@@ -1,4 +1,4 @@
-/** The REST gateway, `/api/v1/gateway`: what the vendor's SDK asks of it, and the calls beside those of beta9's `pod.proto` and `gateway.proto`. Answers as grpc-gateway gives them. */
+/** The REST gateway, `/api/v1/gateway`, and what is told of a stub, `/api/v1/stub`: what the vendor's SDK asks of it, and the calls beside those of beta9's `pod.proto` and `gateway.proto`. Answers as grpc-gateway gives them. */
 import { isUtf8 } from 'node:buffer';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { setTimeout as pause } from 'node:timers/promises';
@@ -10,6 +10,8 @@ import type { Fault } from './faults.js';
 import { files } from './files.js';
 
 const ROOT = '/api/v1/gateway';
+/** Of the one account. */
+const WORKSPACE = 'simulated';
 const SLOW_MS = 2000;
 /** What the gateway's client of gRPC takes, and what its server takes, in bytes. */
 const MOST_ANSWER = 4 << 20;
@@ -71,7 +73,7 @@ export class Gateway {
     } catch (error) {
       if (error instanceof NotOk) return void response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify({ ok: false, errorMsg: error.message }));
       const { status, message, retryAfter } = error instanceof Refusal ? error : new Refusal(500, (error as Error).message);
-      response.writeHead(status, { 'content-type': 'application/json', ...(retryAfter === undefined ? {} : { 'retry-after': String(retryAfter) }) }).end(JSON.stringify({ code: GRPC[status], message, details: [] }));
+      response.writeHead(status, { 'content-type': 'application/json', ...(retryAfter === undefined ? {} : { 'retry-after': String(retryAfter) }) }).end(JSON.stringify(pathname.startsWith(ROOT) ? { code: GRPC[status], message, details: [] } : { message }));
     }
   }
 
@@ -91,6 +93,7 @@ export class Gateway {
     if (is('GET', /^\/containers$/)) return { ok: true, errorMsg: '', containers: [...this.containers.live.values()].map(listed) };
     if ((match = is('POST', /^\/containers\/([^/]+)\/stop$/))) return (await this.containers.stop(match[0]!)) ? { ok: true, errorMsg: '' } : { ok: false, errorMsg: 'Container not found' };
     if (is('POST', /^\/images\/verify-build$/)) return this.verify(body);
+    if ((match = is('GET', /^\/api\/v1\/stub\/([^/]+)\/([^/]+)$/))) return this.made(match[0]!, match[1]!);
     if (is('POST', /^\/stubs$/)) return this.stub(body, key);
     if (is('POST', /^\/pods$/)) return this.create(body, key);
     if ((match = is(method!, /^\/pods\/([^/]+)\/(.+)$/))) {
@@ -129,6 +132,16 @@ export class Gateway {
     const { stubId } = this.containers.addStub(body);
     if (key !== undefined) this.containers.prepared.set(key, stubId);
     return { ok: true, stubId, errMsg: '', warnMsg: '' };
+  }
+
+  /** Not by grpc-gateway: names are those of the database, as in beta9's `pkg/types/backend.go`. */
+  private made(workspaceId: string, stubId: string): unknown {
+    if (workspaceId !== WORKSPACE || this.faults.strikes('noNames')) throw new Refusal(401, 'Unauthorized');
+    const stub = this.containers.stubs.get(stubId);
+    if (!stub) throw new Refusal(404, '');
+    const at = stub.createdAt.toISOString();
+    const about = { id: stubId, external_id: stubId, name: stub.body.name ?? '', type: 'sandbox', config: JSON.stringify({ keep_warm_seconds: stub.body.keep_warm_seconds }), config_version: 1 };
+    return { ...about, created_at: at, updated_at: at, public: false, workspace: { id: WORKSPACE, external_id: WORKSPACE, name: WORKSPACE } };
   }
 
   private create(body: Body, key: string | undefined): unknown {
@@ -232,4 +245,7 @@ export class Gateway {
   }
 }
 
-const listed = ({ containerId, stub, status, scheduledAt }: Container): unknown => ({ containerId, stubId: stub.stubId, status, scheduledAt: scheduledAt.toISOString(), workspaceId: 'simulated', deploymentId: '' });
+const listed = ({ containerId, stub, status, scheduledAt }: Container): unknown => ({ containerId, stubId: stub.stubId, status, scheduledAt: seconds(scheduledAt), workspaceId: WORKSPACE, deploymentId: '' });
+
+/** The service knows this time in whole ones, the rest cut off. */
+const seconds = (time: Date): string => time.toISOString().replace(/\.\d+/, '');

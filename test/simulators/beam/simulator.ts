@@ -43,7 +43,7 @@ export class Simulator {
     this.server = createServer((request, response) => {
       const url = new URL(request.url!, 'http://simulator');
       if (url.pathname === '/simulator') return void this.steer(request.method === 'PUT', url.searchParams, response);
-      const kind = `${request.method} ${url.pathname.replace(/^\/api\/v1\/gateway/, '').replace(/sandbox-[0-9a-f-]+/, '*').replace(/(download|files|directories)\/.*/, '$1')}`;
+      const kind = `${request.method} ${url.pathname.replace(/^\/api\/v1\/gateway/, '').replace(/sandbox-[0-9a-f-]+/, '*').replace(/^(\/api\/v1\/stub)\/.*/, '$1/*').replace(/(download|files|directories)\/.*/, '$1')}`;
       this.requests[kind] = (this.requests[kind] ?? 0) + 1;
       const handle = (): unknown => this.gateway.handle(request, response, url);
       if (options.latencyMs) setTimeout(handle, options.latencyMs);
