@@ -42,7 +42,8 @@ describe('memory snapshots of Beam', function () {
     after(() => speak?.());
 
     it('processes go on in each sandbox of one, apart from the others', async () => {
-      const source = await new Sandbox({ name: 'sdk', image: Image.fromRegistry('debian'), keepWarmSeconds: 300, blockNetwork: true }).create();
+      // Of an image that no other test names so: the SDK keeps what it was told of each, for all accounts of a process.
+      const source = await new Sandbox({ name: 'sdk', image: Image.fromRegistry('debian:bookworm'), keepWarmSeconds: 300, blockNetwork: true }).create();
       const count = async ({ fs }: SandboxInstance): Promise<number> => Number((await fs.readText('/srv/count').catch(() => '0')) || '0');
       await source.exec(['sh', '-c', COUNT]);
       await until(async () => (await count(source)) > 2, 'it to count');
