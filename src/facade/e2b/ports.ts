@@ -16,6 +16,7 @@ class Silent extends Error {}
 
 export async function passOn(machine: Pick<Machine, 'sandbox' | 'sandboxID'>, port: number, request: IncomingMessage, response: ServerResponse, silenceMs = SILENCE_MS): Promise<void> {
   let inside: Duplex | undefined;
+  let silence: NodeJS.Timeout | undefined;
   try {
     inside = await machine.sandbox.connect(port);
     const stream = inside;
@@ -23,8 +24,9 @@ export async function passOn(machine: Pick<Machine, 'sandbox' | 'sandboxID'>, po
     const onward = ask({ method, path, headers: { ...passed(headers), connection: 'close' }, createConnection: () => stream });
     const answered = new Promise<IncomingMessage>((resolve, reject) => onward.once('response', resolve).once('error', reject));
     response.once('close', () => stream.destroy());
-    // Bytes in either direction count as life.
-    onward.setTimeout(silenceMs, () => onward.destroy(new Silent(`what listens at port ${port} has not answered within ${silenceMs / 1000} s`)));
+    // Bytes in either direction count as life. The connection is any stream, which has no timeout of its own.
+    silence = setTimeout(() => onward.destroy(new Silent(`what listens at port ${port} has not answered within ${silenceMs / 1000} s`)), silenceMs);
+    for (const each of [request, stream]) each.on('data', () => silence!.refresh());
     await Promise.all([
       pipeline(request, onward).catch(() => undefined),
       answered.then((answer) => {
@@ -39,6 +41,7 @@ export async function passOn(machine: Pick<Machine, 'sandbox' | 'sandboxID'>, po
       response.writeHead(code, { 'content-type': 'application/json' }).end(JSON.stringify({ sandboxId: machine.sandboxID, port, message: (error as Error).message, code }));
     }
   } finally {
+    clearTimeout(silence);
     inside?.destroy();
   }
 }
