@@ -54,7 +54,7 @@ export class TraceView extends PageElement {
   readonly #client: TraceViewClient = pageClient();
   readonly #model = new TraceModel(this, this.#client, { onOpened: (...opened) => this.#onOpened(...opened), onGrown: (from) => this.#onGrown(from) });
   readonly #source = new StepSource((from, to, signal) => this.#client.request('summaries', { from, to }, { signal }), () => this.requestUpdate());
-  readonly #player = new Player(() => this.#playOn(), () => (this.playing = this.#player.playing));
+  readonly #player = new Player((goesOn) => this.#playOn(goesOn), () => (this.playing = this.#player.playing));
   readonly #wide = matchMedia(WIDE);
   readonly #blobs = new Map<string, Promise<Uint8Array>>();
   #onHits: ((hits: readonly SearchHit[]) => void) | undefined;
@@ -159,13 +159,13 @@ export class TraceView extends PageElement {
     if (target !== this.view.step) this.#set({ step: target });
   }
 
-  async #playOn(): Promise<boolean> {
+  async #playOn(goesOn: () => boolean): Promise<boolean> {
     const next = this.#selected + 1;
     if (next >= this.#total) return false;
     const step = await this.#model.step(next);
     const images = [...(step.frames ?? [])];
     await Promise.all(images.map((image) => this.#blob(image)));
-    if (!this.playing) return true;
+    if (!goesOn()) return true;
     this.#go(next);
     return next + 1 < this.#total;
   }

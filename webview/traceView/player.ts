@@ -4,11 +4,13 @@ const STEP_MS = 250;
 export class Player {
   #timer?: ReturnType<typeof setTimeout>;
   #on = false;
-  readonly #advance: () => Promise<boolean>;
+  /** Of the last that was begun. One that waited for its step when it was paused must not go on with another that was begun meanwhile. */
+  #turn = 0;
+  readonly #advance: (goesOn: () => boolean) => Promise<boolean>;
   readonly #onChange: () => void;
 
-  /** `advance` shows the next step and resolves when it can be seen; to false at the end. */
-  constructor(advance: () => Promise<boolean>, onChange: () => void) {
+  /** `advance` shows the next step, if it `goesOn` when that can be seen, and resolves then; to false at the end. */
+  constructor(advance: (goesOn: () => boolean) => Promise<boolean>, onChange: () => void) {
     this.#advance = advance;
     this.#onChange = onChange;
   }
@@ -20,10 +22,12 @@ export class Player {
   play(speed: () => number): void {
     if (this.#on) return;
     this.#on = true;
+    const turn = ++this.#turn;
+    const goesOn = (): boolean => this.#on && turn === this.#turn;
     this.#onChange();
     const next = async (began: number): Promise<void> => {
-      const more = await this.#advance().catch(() => false);
-      if (!this.#on) return;
+      const more = await this.#advance(goesOn).catch(() => false);
+      if (!goesOn()) return;
       if (!more) return this.pause();
       // What showing the step took is part of its time.
       this.#timer = setTimeout(() => void next(performance.now()), Math.max(0, STEP_MS / speed() - (performance.now() - began)));
