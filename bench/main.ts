@@ -1,4 +1,4 @@
-/** `npm run bench`: every figure beside its floor, in one run. `-- quick` takes fewer episodes; names (`bubblewrap docker restore remote faults cli trace traces webview vscode`) pick parts. */
+/** `npm run bench`: every figure beside its floor, in one run. `-- quick` takes fewer episodes; names (`bubblewrap docker restore remote faults cli trace traces webview vscode tree`) pick parts. */
 import { mkdtemp, rm } from 'node:fs/promises';
 import { cpus, tmpdir, totalmem } from 'node:os';
 import { join } from 'node:path';
@@ -12,6 +12,7 @@ import { restore } from './restore.js';
 import { trace } from './trace.js';
 import { traces } from './traces.js';
 import { vscode } from './vscode.js';
+import { vscodeTree } from './vscodeTree.js';
 import { webview } from './webviewFigures.js';
 
 const words = process.argv.slice(2);
@@ -27,6 +28,7 @@ const PARTS: Record<string, (root: string) => Promise<Figure[]>> = {
   traces: (root) => traces(root, quick ? 100_000 : undefined),
   webview,
   vscode,
+  tree: vscodeTree,
 };
 const chosen = Object.keys(PARTS).filter((name) => !words.some((word) => word in PARTS) || words.includes(name));
 

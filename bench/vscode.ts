@@ -8,7 +8,6 @@ import { Workspace } from '../test/e2e/workspace.js';
 import { VsCodeMissing, extensionHost, launchVsCode, type VsCode, type VsCodeOptions } from '../test/support/vscode.js';
 import { AT_ONCE, EPISODES } from './bubblewrap.js';
 import { median, ms, type Figure } from './measure.js';
-import { vscodeTree } from './vscodeTree.js';
 import type { HostResult, HostTask, Taken, Way } from './vscodeHost.js';
 
 const WINDOWS = 5;
@@ -114,7 +113,7 @@ export async function vscode(): Promise<Figure[]> {
   const bundle = { what: 'VS Code: entry bundle', ours: `${(size / 1000).toFixed(0)} KB`, floor: '', ratio: (size / MOST_BUNDLE).toFixed(2), target: '\u2264 300 KB', met: size <= MOST_BUNDLE };
   const workspace = await Workspace.create(EPISODES);
   try {
-    return [bundle, ...(await byHand(workspace)), ...(await watched(workspace)), ...(await vscodeTree())];
+    return [bundle, ...(await byHand(workspace)), ...(await watched(workspace))];
   } catch (error) {
     if (!(error instanceof VsCodeMissing)) throw error;
     return [bundle, { what: 'VS Code', ours: 'not measured', floor: error.message, ratio: '', target: '', met: undefined }];

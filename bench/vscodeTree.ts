@@ -1,5 +1,6 @@
 /** What the view of live sandboxes costs in a real VS Code: a thousand of them, of which what ten use changes ten times a second. */
 import { RowsWindow, type Cost } from '../test/e2e/rows/window.js';
+import { VsCodeMissing } from '../test/support/vscode.js';
 import type { Figure } from './measure.js';
 
 const COUNT = 1000;
@@ -9,9 +10,16 @@ const CLICKED = ['bw-0001', 'bw-0002', 'bw-0003', 'bw-0004'];
 /** Whose button the mouse is on. */
 const LOOKED_AT = 'bw-0003';
 
-/** Rejects with `VsCodeMissing` where there is none. */
 export async function vscodeTree(): Promise<Figure[]> {
-  const rows = await RowsWindow.open(COUNT);
+  try {
+    return await measured(await RowsWindow.open(COUNT));
+  } catch (error) {
+    if (!(error instanceof VsCodeMissing)) throw error;
+    return [{ what: 'VS Code: live sandboxes', ours: 'not measured', floor: error.message, ratio: '', target: '', met: undefined }];
+  }
+}
+
+async function measured(rows: RowsWindow): Promise<Figure[]> {
   try {
     await rows.workbench.openView();
     await rows.showAll(COUNT);
