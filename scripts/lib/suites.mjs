@@ -27,8 +27,8 @@ const integration = (prefix) => () => testFiles('integration', (name) => name.st
  * @property {() => Promise<string[]>} [files] mocha's files
  * @property {string} [runner] what runs the files in place of mocha
  * @property {'ordinary'} [user] not as root
- * @property {number} [retries] how often a test that fails is tried again: only where a browser that nobody here wrote is driven. What then passes is
- *   counted and printed as flaky.
+ * @property {number} [retries] how often a test that fails is tried again: only where a browser, or an engine of containers, that nobody here wrote is
+ *   driven. What then passes is counted and printed as flaky.
  */
 
 /** @type {readonly Suite[]} */
@@ -38,8 +38,8 @@ export const SUITES = [
   { name: 'unit', needs: [], timeoutMs: minutes(8), files: () => testFiles('unit') },
   { name: 'bubblewrap', needs: ['root', 'bubblewrap'], timeoutMs: minutes(12), files: integration('bubblewrap') },
   { name: 'bubblewrap-user', needs: ['bubblewrap', 'ordinaryUser'], timeoutMs: minutes(12), files: integration('bubblewrap'), user: 'ordinary' },
-  { name: 'docker', needs: ['docker'], timeoutMs: minutes(15), files: integration('docker') },
-  { name: 'podman', needs: ['podman'], timeoutMs: minutes(15), files: integration('podman') },
+  { name: 'docker', needs: ['docker'], timeoutMs: minutes(15), retries: 1, files: integration('docker') },
+  { name: 'podman', needs: ['podman'], timeoutMs: minutes(15), retries: 1, files: integration('podman') },
   { name: 'e2b', needs: ['root', 'bubblewrap'], timeoutMs: minutes(8), files: () => testFiles('e2b') },
   { name: 'beam', needs: ['root', 'bubblewrap'], timeoutMs: minutes(8), files: () => testFiles('beam') },
   {

@@ -21,6 +21,7 @@ import { hasImage, removeImage } from './snapshots.js';
 import { missingForSuspension } from './suspension.js';
 import { loadSnapshot, sizesOf } from './transfer.js';
 
+const LIST_ATTEMPTS = 5;
 const QUERY_TIMEOUT_MS = 30_000;
 const GPU_TIMEOUT_MS = 60_000;
 const TRANSFER_TIMEOUT_MS = 1_800_000;
@@ -81,7 +82,15 @@ export class DockerProvider implements Provider {
 
   list(options?: OperationOptions): Promise<SandboxInfo[]> {
     return this.engine.call('Listing sandboxes', options, QUERY_TIMEOUT_MS, async (docker, signal) => {
-      const containers = await docker.listContainers({ all: true, filters: { label: [ID_LABEL] }, abortSignal: signal });
+      const ask = (): Promise<Docker.ContainerInfo[]> => docker.listContainers({ all: true, filters: { label: [ID_LABEL] }, abortSignal: signal });
+      let containers: Docker.ContainerInfo[] | undefined;
+      // Podman looks at the process of each, and gives no list at all if one ends just then.
+      for (let left = LIST_ATTEMPTS; !containers; left -= 1) {
+        containers = await ask().catch((error: unknown) => {
+          if (left <= 1 || !/no such process/.test(reasonOf(error))) throw error;
+          return undefined;
+        });
+      }
       return containers.flatMap((container) => sandboxInfo(container, this.id) ?? []);
     });
   }

@@ -38,6 +38,7 @@ interface About {
   readonly imported?: string;
 }
 
+const COMMIT_TIMEOUT_MS = 900_000;
 const ARCHIVE = 'archive.tar';
 const ABOUT = 'checkpoint.json';
 /** Bytes of its files, as their image has them. */
@@ -70,7 +71,8 @@ export class Checkpoints implements MemorySnapshots {
     const made = await makersHere(engine, docker, signal);
     return this.keep(docker, labels.owner, { past, offline: spec.network !== 'full', user: spec.user, made }, async (write, draft) => {
       const archive = await checkpoint(docker, container, signal);
-      const files = await commitAs(docker, container, [CHECKPOINT_IMAGE, draft], labels, signal).catch((error: unknown) => {
+      // Not cut when the snapshot is given up: Podman would go on with it, and leave an image that nobody removes.
+      const files = await commitAs(docker, container, [CHECKPOINT_IMAGE, draft], labels, AbortSignal.timeout(COMMIT_TIMEOUT_MS)).catch((error: unknown) => {
         archive.destroy();
         throw error;
       });
