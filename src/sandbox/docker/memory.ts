@@ -1,7 +1,7 @@
 /** Memory snapshots, as a provider has them whose engine can copy processes: see `podman/checkpoints.ts`. */
 import type Docker from 'dockerode';
 import type { Readable } from 'node:stream';
-import type { ProviderSnapshot, SandboxLabels, SandboxSpec } from '../provider.js';
+import type { ProviderSnapshot, SandboxSpec } from '../provider.js';
 import type { Engine } from './engine.js';
 import type { Past } from './gate.js';
 
@@ -9,7 +9,7 @@ export interface MemorySnapshots {
   /** What is missing for them, as the end of a sentence; undefined if nothing that can be seen is. */
   missing(engine: Engine, signal: AbortSignal): Promise<string | undefined>;
   /** Takes one of a container, whose processes go on. When it fails nothing is kept. */
-  take(engine: Engine, docker: Docker, container: string, about: { readonly labels: SandboxLabels; readonly past: Past; readonly spec: SandboxSpec }, signal: AbortSignal): Promise<Pick<ProviderSnapshot, 'ref' | 'sizeBytes'>>;
+  take(engine: Engine, docker: Docker, container: string, about: { readonly owner: string; readonly past: Past; readonly spec: SandboxSpec }, signal: AbortSignal): Promise<Pick<ProviderSnapshot, 'ref' | 'sizeBytes'>>;
   /** Rejects with a sentence if it is gone, or cannot become what `spec` asks for. */
   past(docker: Docker, ref: string, spec: SandboxSpec): Promise<Past>;
   /** Makes a container of one, with the labels and limits of `spec`, in which its processes go on. */

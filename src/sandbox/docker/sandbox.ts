@@ -132,7 +132,7 @@ export class DockerSandbox implements Sandbox {
       const missing = await memory.snapshots.missing(engine, signal);
       if (missing !== undefined) throw new Unsupported(`memory cannot be snapshotted here: ${missing}`);
       const past = await this.processes.past(signal);
-      const made = await memory.snapshots.take(engine, docker, this.container.id, { labels: info.labels, past, spec }, signal);
+      const made = await memory.snapshots.take(engine, docker, this.container.id, { owner: info.labels.owner, past, spec }, signal);
       return { provider: engine.kind.id, kind: 'memory', ...made };
     });
   }

@@ -13,28 +13,19 @@ const IMAGE_TIMEOUT_MS = 60_000;
 /** Commits a container, which is paused meanwhile. */
 export function commit(engine: Engine, name: string, labels: SandboxLabels, options: OperationOptions | undefined): Promise<ProviderSnapshot> {
   return engine.call('Taking the snapshot', options, COMMIT_TIMEOUT_MS, async (docker, signal) => {
-    const { id, bytes } = await commitAs(docker, name, snapshotName(labels), labels, signal);
-    const ref = id.startsWith('sha256:') ? id : `sha256:${id}`;
-    return { provider: engine.kind.id, kind: 'filesystem', ref, sizeBytes: bytes };
+    const container = docker.getContainer(name);
+    const { Image } = await container.inspect({ abortSignal: signal });
+    const { Config: base, RootFS } = await docker.getImage(Image).inspect();
+    const baseLayers = Number((base.Labels as Record<string, string> | null)?.[BASE_LAYERS_LABEL] ?? RootFS?.Layers?.length ?? 0);
+    const [repo, tag] = snapshotName(labels);
+    const changes = [...restored(base), ...labelled(snapshotLabels(labels, baseLayers))].join('\n');
+    const query = { container: name, repo, tag, pause: true, changes };
+    const { Id } = (await container.commit({ _query: query, _body: { StopSignal: 'SIGTERM' }, abortSignal: signal } as object)) as unknown as { Id: string };
+    const ref = Id.startsWith('sha256:') ? Id : `sha256:${Id}`;
+    // The newest layer, which is what the container had written.
+    const [layer] = (await docker.getImage(Id).history()) as { Size: number }[];
+    return { provider: engine.kind.id, kind: 'filesystem', ref, sizeBytes: layer?.Size ?? 0 };
   });
-}
-
-/** The same with the name that the image is to have. `bytes`: of what the container had written. */
-export async function commitAs(docker: Docker, name: string, [repo, tag]: readonly [string, string], labels: SandboxLabels, signal: AbortSignal): Promise<{ id: string; bytes: number }> {
-  const container = docker.getContainer(name);
-  const { Image } = await container.inspect({ abortSignal: signal });
-  const { Config: base, RootFS } = await docker.getImage(Image).inspect();
-  const baseLayers = Number((base.Labels as Record<string, string> | null)?.[BASE_LAYERS_LABEL] ?? RootFS?.Layers?.length ?? 0);
-  const changes = [...restored(base), ...labelled(snapshotLabels(labels, baseLayers))].join('\n');
-  const query = { container: name, repo, tag, pause: true, changes };
-  const { Id: id } = (await container.commit({ _query: query, _body: { StopSignal: 'SIGTERM' }, abortSignal: signal } as object)) as unknown as { Id: string };
-  return { id, bytes: await newestLayer(docker, id) };
-}
-
-/** Bytes of it: of an image that was committed, what its container had written. */
-export async function newestLayer(docker: Docker, image: string): Promise<number> {
-  const [layer] = (await docker.getImage(image).history()) as { Size: number }[];
-  return layer?.Size ?? 0;
 }
 
 /** Instructions that give the image back what its base said and the container had to say otherwise. A commit takes what they leave empty from the container. */

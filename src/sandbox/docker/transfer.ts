@@ -8,7 +8,7 @@ import { SandboxError } from '../errors.js';
 import type { ProviderSnapshot, SnapshotSizes } from '../provider.js';
 import { BASE_LAYERS_LABEL, SNAPSHOT_LABEL } from './labels.js';
 import { progressEvents, progressText } from './progress.js';
-import { newestLayer, snapshotName } from './snapshots.js';
+import { snapshotName } from './snapshots.js';
 import type { Engine } from './engine.js';
 
 /** Most bytes of the files of an archive that say what is in it. */
@@ -21,7 +21,8 @@ export async function loadSnapshot(engine: Engine, docker: Docker, data: Readabl
   const image = docker.getImage(ref);
   const [repo, tag] = snapshotName({ owner: '', expires: 0, template: labels['rl-sandboxes.template'], digest: labels['rl-sandboxes.digest'] });
   await image.tag({ repo, tag });
-  return { provider: engine.kind.id, kind: 'filesystem', ref, sizeBytes: await newestLayer(docker, ref) };
+  const [layer] = (await image.history()) as { Size: number }[];
+  return { provider: engine.kind.id, kind: 'filesystem', ref, sizeBytes: layer?.Size ?? 0 };
 }
 
 /** Takes the image of a snapshot in, which gets no name, and keeps those that it has. */

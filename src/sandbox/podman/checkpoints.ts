@@ -1,6 +1,6 @@
 /**
- * Memory snapshots: the archive that Podman makes of the processes of a running container, in a folder of our own, and an image with its files, committed right after: as with
- * Podman's own archives of files, what goes on running may have written more by then. Restored it has Podman and CRIU make any container, with any rights, so none is taken that Podman does not vouch for: a tag of the image bears the
+ * Memory snapshots: the archive that Podman makes of a running container, of its processes and of the files that differ from its image, in a folder of
+ * our own. Restored it has Podman and CRIU make any container, with any rights, so none is taken that Podman does not vouch for: a tag of the image bears the
  * archive's digest, which is also the snapshot's name. One that comes from a file gets that tag only if whoever made it is trusted (`seal.ts`).
  */
 import type Docker from 'dockerode';
@@ -15,7 +15,7 @@ import type { Engine } from '../docker/engine.js';
 import { containerName, CHECKPOINT_IMAGE } from '../docker/labels.js';
 import type { Past } from '../docker/gate.js';
 import type { MemorySnapshots } from '../docker/memory.js';
-import { commitAs, hasName, newestLayer, releaseImage } from '../docker/snapshots.js';
+import { hasName, releaseImage } from '../docker/snapshots.js';
 import { loadImage } from '../docker/transfer.js';
 import { spawnFailure } from '../command.js';
 import { SandboxError, Unsupported } from '../errors.js';
@@ -38,14 +38,10 @@ interface About {
   readonly imported?: string;
 }
 
-const COMMIT_TIMEOUT_MS = 900_000;
 const ARCHIVE = 'archive.tar';
 const ABOUT = 'checkpoint.json';
-/** Bytes of its files, as their image has them. */
-const FILES = 'files';
-/** Says, before it is done, which tags there may be, a line each. */
+/** Says, before it is done, which tag there may be. */
 const TAGGED = 'tagged';
-const TAG = /^(draft-[0-9a-f]{12}|[0-9a-f]{64})$/;
 const REF = /^[0-9a-f]{64}$/;
 const tagOf = (ref: string): string => `${CHECKPOINT_IMAGE}:${ref}`;
 
@@ -67,19 +63,12 @@ export class Checkpoints implements MemorySnapshots {
     return missing;
   }
 
-  async take(engine: Engine, docker: Docker, container: string, { labels, past, spec }: Parameters<MemorySnapshots['take']>[3], signal: AbortSignal): Promise<Pick<ProviderSnapshot, 'ref' | 'sizeBytes'>> {
+  async take(engine: Engine, docker: Docker, container: string, { owner, past, spec }: Parameters<MemorySnapshots['take']>[3], signal: AbortSignal): Promise<Pick<ProviderSnapshot, 'ref' | 'sizeBytes'>> {
     const made = await makersHere(engine, docker, signal);
-    return this.keep(docker, labels.owner, { past, offline: spec.network !== 'full', user: spec.user, made }, async (write, draft) => {
-      const archive = await checkpoint(docker, container, signal);
-      // Not cut when the snapshot is given up: Podman would go on with it, and leave an image that nobody removes.
-      const files = await commitAs(docker, container, [CHECKPOINT_IMAGE, draft], labels, AbortSignal.timeout(COMMIT_TIMEOUT_MS)).catch((error: unknown) => {
-        archive.destroy();
-        throw error;
-      });
-      const ref = await write(archive);
-      await docker.getImage(files.id).tag({ repo: CHECKPOINT_IMAGE, tag: ref });
-      await releaseImage(docker, tagOf(draft), signal);
-      return files.bytes;
+    return this.keep(docker, owner, { past, offline: spec.network !== 'full', user: spec.user, made }, async (write) => {
+      const { Image } = await docker.getContainer(container).inspect();
+      const ref = await write(await checkpoint(docker, container, signal));
+      await docker.getImage(Image).tag({ repo: CHECKPOINT_IMAGE, tag: ref });
     }, signal);
   }
 
@@ -88,7 +77,7 @@ export class Checkpoints implements MemorySnapshots {
     if (!made) throw new Unsupported('the memory snapshot was taken by an earlier version, which did not note what it needs to go on elsewhere; take another one');
     const about = await readFile(join(this.at(ref), ABOUT), 'utf8');
     const image = docker.getImage(tagOf(ref));
-    const head = { ref, about, bytes: await this.archiveSize(ref), layers: (await image.inspect()).RootFS?.Layers ?? [] };
+    const head = { ref, about, bytes: await this.size(ref), layers: (await image.inspect()).RootFS?.Layers ?? [] };
     return Readable.from(carried(head, this.seals, this.archive(ref, about), async () => (await image.get()) as Readable), { objectMode: false });
   }
 
@@ -102,29 +91,25 @@ export class Checkpoints implements MemorySnapshots {
       const { Id, RootFS } = await loadImage(docker, Readable.from(stream.rest(), { objectMode: false }), signal);
       await docker.getImage(Id).tag({ repo: CHECKPOINT_IMAGE, tag: ref });
       if (String(RootFS?.Layers) !== String(head.layers)) throw new SandboxError('the image of the memory snapshot is not the one that it was taken with');
-      return newestLayer(docker, Id);
     }, signal);
   }
 
-  /** `fill` writes the archive, which gives it its name, and gives that name to an image, which may have been `draft` before, whose bytes it gives. When it fails nothing is kept. */
-  private async keep(docker: Docker, owner: string, about: About, fill: (write: (archive: AsyncIterable<Buffer>) => Promise<string>, draft: string) => Promise<number>, signal: AbortSignal): Promise<Pick<ProviderSnapshot, 'ref' | 'sizeBytes'>> {
+  /** `fill` writes the archive, which gives it its name, and gives that name to an image. When it fails nothing is kept. */
+  private async keep(docker: Docker, owner: string, about: About, fill: (write: (archive: AsyncIterable<Buffer>) => Promise<string>) => Promise<void>, signal: AbortSignal): Promise<Pick<ProviderSnapshot, 'ref' | 'sizeBytes'>> {
     await this.removeTorn(docker);
     const partial = join(this.folder, `${randomBytes(6).toString('hex')}.${owner.replaceAll(':', '_')}.partial`);
     await mkdir(partial, { recursive: true, mode: 0o700 });
-    const draft = `draft-${randomBytes(6).toString('hex')}`;
     let ref = '';
     try {
-      await writeFile(join(partial, TAGGED), draft);
-      const files = await fill(async (archive) => {
+      await fill(async (archive) => {
         const text = JSON.stringify(about);
         const hash = createHash('sha256').update(text);
         await pipeline(hashed(archive, hash), createWriteStream(join(partial, ARCHIVE), { mode: 0o600 }), { signal });
         await writeFile(join(partial, ABOUT), text, { mode: 0o600 });
         ref = hash.digest('hex');
-        await writeFile(join(partial, TAGGED), `${draft}\n${ref}`);
+        await writeFile(join(partial, TAGGED), ref);
         return ref;
-      }, draft);
-      await writeFile(join(partial, FILES), String(files), { mode: 0o600 });
+      });
       signal.throwIfAborted();
       await rename(partial, this.at(ref));
       return { ref, sizeBytes: await this.size(ref) };
@@ -145,8 +130,7 @@ export class Checkpoints implements MemorySnapshots {
 
   async restore(docker: Docker, ref: string, id: string, spec: SandboxSpec): Promise<Docker.Container> {
     const about = await readFile(join(this.at(ref), ABOUT), 'utf8');
-    const image = { name: tagOf(ref), id: (await docker.getImage(tagOf(ref)).inspect()).Id.replace(/^sha256:/, '') };
-    await restore(docker, containerName(id), redescribed(this.archive(ref, about), { id, spec, image }));
+    await restore(docker, containerName(id), redescribed(this.archive(ref, about), { id, spec, image: tagOf(ref) }));
     return docker.getContainer(containerName(id));
   }
 
@@ -182,15 +166,12 @@ export class Checkpoints implements MemorySnapshots {
     return checked(createReadStream(join(this.at(ref), ARCHIVE)), createHash('sha256').update(about), ref);
   }
 
-  private archiveSize = async (ref: string): Promise<number> => (await stat(join(this.at(ref), ARCHIVE))).size;
-
-  /** Of an earlier version the archive has the files, too. */
-  private size = async (ref: string): Promise<number> => (await this.archiveSize(ref)) + Number(await readFile(join(this.at(ref), FILES), 'latin1').catch(() => 0));
+  private size = async (ref: string): Promise<number> => (await stat(join(this.at(ref), ARCHIVE))).size;
 
   /** Removes what was not finished. */
   private async discard(docker: Docker, partial: string): Promise<void> {
-    const tags = (await readFile(join(partial, TAGGED), 'latin1').catch(() => '')).split('\n');
-    for (const tag of tags.filter((each) => TAG.test(each))) await releaseImage(docker, tagOf(tag)).catch(() => undefined);
+    const ref = await readFile(join(partial, TAGGED), 'latin1').catch(() => undefined);
+    if (ref !== undefined && REF.test(ref)) await releaseImage(docker, tagOf(ref)).catch(() => undefined);
     await rm(partial, { recursive: true, force: true });
   }
 

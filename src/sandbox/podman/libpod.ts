@@ -15,12 +15,9 @@ interface Modem {
 const ask = (docker: Docker, request: object): Promise<unknown> =>
   new Promise((resolve, reject) => (docker.modem as Modem).dial({ method: 'POST', statusCodes: { 200: true }, ...request }, (error, answer) => (error ? reject(error) : resolve(answer))));
 
-/**
- * Copies what runs in a container, which goes on, and gives the archive. Without files: of those that the image has and the container has changed, Podman 4.3 takes
- * only what its own machine has under the same path (`CRCreateRootFsDiffTar` looks there).
- */
+/** Copies a container, which goes on, and gives the archive. */
 export function checkpoint(docker: Docker, container: string, signal: AbortSignal): Promise<Readable> {
-  const options = { _query: { export: true, leaveRunning: true, ignoreRootFS: true, tcpEstablished: true, fileLocks: true }, _body: {} };
+  const options = { _query: { export: true, leaveRunning: true, tcpEstablished: true, fileLocks: true }, _body: {} };
   return ask(docker, { path: `${CONTAINERS}/${container}/checkpoint?`, options, isStream: true, abortSignal: signal }).catch((error: unknown) => explained(error, 'dump.log')) as Promise<Readable>;
 }
 

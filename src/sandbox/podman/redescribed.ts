@@ -12,8 +12,8 @@ import { IDS, MOST_IDS, withTimeNamespaceOf } from './timeNamespaces.js';
 export interface Container {
   readonly id: string;
   readonly spec: SandboxSpec;
-  /** Its image, which has its files. */
-  readonly image: { readonly name: string; readonly id: string };
+  /** Name of its image. */
+  readonly image: string;
 }
 
 interface RuntimeSpec {
@@ -22,7 +22,7 @@ interface RuntimeSpec {
 }
 
 /** Podman's own description of the container, and the runtime's. */
-type Config = RuntimeSpec & { readonly labels?: Readonly<Record<string, string>>; readonly rootfsImageName?: string; readonly rootfsImageID?: string; readonly conmonPidFile?: string; readonly pid_file?: string; readonly spec?: RuntimeSpec };
+type Config = RuntimeSpec & { readonly labels?: Readonly<Record<string, string>>; readonly rootfsImageName?: string; readonly conmonPidFile?: string; readonly pid_file?: string; readonly spec?: RuntimeSpec };
 const CONFIG = 'config.dump';
 const SPEC = 'spec.dump';
 const MOST_DESCRIPTION = 16 << 20;
@@ -69,7 +69,7 @@ function withOwner(config: Config, { id, spec, image }: Container): Config {
   const foreign = Object.entries(config.labels ?? {}).filter(([name]) => !name.startsWith(PREFIX));
   // Where the container before had its own: Podman makes others, but for the second, which may lie in a folder that is gone.
   const { conmonPidFile: _, pid_file: __, ...own } = config;
-  return { ...own, labels: { ...Object.fromEntries(foreign), ...containerLabels(id, spec.labels) }, rootfsImageName: image.name, rootfsImageID: image.id, ...(config.spec && { spec: adapted(config.spec, spec) }) };
+  return { ...own, labels: { ...Object.fromEntries(foreign), ...containerLabels(id, spec.labels) }, rootfsImageName: image, ...(config.spec && { spec: adapted(config.spec, spec) }) };
 }
 
 const adapted = (config: RuntimeSpec, { resources, network }: SandboxSpec): RuntimeSpec => ({ ...limited(config, resources, network), ...(network !== 'full' && { hooks: { createRuntime: [LOOPBACK_UP] } }) });
